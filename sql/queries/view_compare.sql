@@ -1,6 +1,7 @@
 -- Two sides of a comparison: versions of a model ('' for all), or ranges. A row a side and stage: quantiles, and what the
 -- requests were made of by the band of their total (a quarter octave each). Only blocks of so many seconds, counted from
--- the start of each range, in which both sides have requests.
+-- the start of each range, in which both sides have requests. Requests that were given up count as if they had ended;
+-- the digests say which quantiles lie beyond the last one that did: docs/explained/given-up.md.
 WITH
     (of_region, of_type, of_attributes, is_cold) ->
         ({region:String} = '' OR of_region = {region:String})
@@ -30,17 +31,22 @@ SELECT
     stage,
     sum(s.requests) AS requests,
     sum(s.failures) AS failed,
+    min(s.min_ms) AS min_ms,
+    max(s.max_ms) AS max_ms,
     arrayMap(
-        ms -> least(greatest(ms, min(s.min_ms)), max(s.max_ms)),
-        quantilesTDigestMerge({quantiles:Float64})(s.latency)) AS quantiles_ms,
+        ms -> least(greatest(ms, min_ms), max_ms),
+        finalizeAggregation(quantilesTDigestMergeState({quantiles:Float64})(s.latency) AS merged)) AS quantiles_ms,
     sumMap(s.bands) AS amounts,
-    sumMap(s.bands_ms) AS amounts_ms
+    sumMap(s.bands_ms) AS amounts_ms,
+    sum(s.censored) AS censored,
+    if(censored = 0, '', base64Encode(unhex(hex(merged)))) AS all_digest,
+    if(censored = 0, '', base64Encode(unhex(hex(quantilesTDigestMergeState(0.5)(s.censored_latency))))) AS censored_digest
 FROM
 (
     SELECT
         'a' AS side,
         toUInt32(intDiv(toUnixTimestamp(window_start) - {aFromSeconds:UInt32}, {blockSeconds:UInt32})) AS block,
-        stage, requests, errors + timeouts AS failures, min_ms, max_ms, latency, bands, bands_ms
+        stage, requests, errors + timeouts AS failures, min_ms, max_ms, latency, bands, bands_ms, censored, censored_latency
     FROM {table:Identifier}
     WHERE model = {model:String}
       AND window_start >= toDateTime({aFromSeconds:UInt32}, 'UTC')
@@ -51,7 +57,7 @@ FROM
     SELECT
         'b' AS side,
         toUInt32(intDiv(toUnixTimestamp(window_start) - {bFromSeconds:UInt32}, {blockSeconds:UInt32})) AS block,
-        stage, requests, errors + timeouts AS failures, min_ms, max_ms, latency, bands, bands_ms
+        stage, requests, errors + timeouts AS failures, min_ms, max_ms, latency, bands, bands_ms, censored, censored_latency
     FROM {table:Identifier}
     WHERE model = {model:String}
       AND window_start >= toDateTime({bFromSeconds:UInt32}, 'UTC')

@@ -1,7 +1,8 @@
 -- Quantiles of the requests of a model, a row a value of {by:Identifier} (`attributes` with
 -- the name of an own dimension in {byAttribute}): of the windows of one table, and, for the
 -- part in the middle that they fill, of the next coarser one, as in tails.sql. Sums are of whole microseconds and
--- quantiles of 32 bits: neither leaves the range of the values.
+-- quantiles of 32 bits: neither leaves the range of the values. Where
+-- requests were given up (censored), the digests have what an answer's quantiles are computed of: docs/explained/given-up.md.
 SELECT
     value AS by,
     sum(l.requests) AS requests,
@@ -9,12 +10,16 @@ SELECT
     min(l.min_ms) AS min_ms,
     max(l.max_ms) AS max_ms,
     least(greatest(sum(l.sum_ms) / sum(l.requests), min_ms), max_ms) AS mean_ms,
-    arrayMap(ms -> least(greatest(ms, min_ms), max_ms), quantilesTDigestMerge({quantiles:Float64})(l.latency)) AS quantiles_ms
+    arrayMap(ms -> least(greatest(ms, min_ms), max_ms),
+        finalizeAggregation(quantilesTDigestMergeState({quantiles:Float64})(l.latency) AS merged)) AS quantiles_ms,
+    sum(l.censored) AS censored,
+    if(censored = 0, '', base64Encode(unhex(hex(merged)))) AS all_digest,
+    if(censored = 0, '', base64Encode(unhex(hex(quantilesTDigestMergeState(0.5)(l.censored_latency))))) AS censored_digest
 FROM
 (
     SELECT
         if({byAttribute:String} = '' OR attributes = '__other__', toString({by:Identifier}), attribute[{byAttribute:String}]) AS value,
-        requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
+        requests, errors, timeouts, sum_ms, min_ms, max_ms, latency, censored, censored_latency
     FROM {coarseTable:Identifier}
     WHERE model = {model:String}
       AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
@@ -28,7 +33,7 @@ FROM
     UNION ALL
     SELECT
         if({byAttribute:String} = '' OR attributes = '__other__', toString({by:Identifier}), attribute[{byAttribute:String}]) AS value,
-        requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
+        requests, errors, timeouts, sum_ms, min_ms, max_ms, latency, censored, censored_latency
     FROM {table:Identifier}
     WHERE model = {model:String}
       AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')

@@ -1,5 +1,5 @@
 -- Quantiles of a stage of a model over time, a row a step, also where there was no request: its milliseconds are NULL, and
--- it has no quantiles.
+-- it has no quantiles. Of requests that were given up see view_tails.sql.
 SELECT
     intDiv(toUnixTimestamp(window_start), {stepSeconds:UInt32}) * {stepSeconds:UInt32} AS at_seconds,
     sum(l.requests) AS requests,
@@ -8,7 +8,10 @@ SELECT
     toNullable(max(l.max_ms)) AS max_ms,
     least(greatest(sum(l.sum_ms) / sum(l.requests), min_ms), max_ms) AS mean_ms,
     arrayMap(ms -> least(greatest(ms, min(l.min_ms)), max(l.max_ms)),
-        quantilesTDigestMerge({quantiles:Float64})(l.latency)) AS quantiles_ms
+        finalizeAggregation(quantilesTDigestMergeState({quantiles:Float64})(l.latency) AS merged)) AS quantiles_ms,
+    sum(l.censored) AS censored,
+    if(censored = 0, '', base64Encode(unhex(hex(merged)))) AS all_digest,
+    if(censored = 0, '', base64Encode(unhex(hex(quantilesTDigestMergeState(0.5)(l.censored_latency))))) AS censored_digest
 FROM {table:Identifier} AS l
 WHERE model = {model:String}
   AND stage = {stage:String}

@@ -3,7 +3,8 @@ import type { Config } from '../config/schema.ts';
 import { dimensionValue } from '../series/series-key.ts';
 import type { Series, StageSummary } from '../series/series-window.ts';
 import type { WindowsAt } from '../sink/windows/each-window.ts';
-import type { StageTails } from '../sink/windows/read-tails.ts';
+import { namedPercentiles, percentiles, type StageTails } from '../sink/windows/read-tails.ts';
+import { CensoredDigest } from '../sketch/censored-digest.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import { type EventFile, readFileWindows } from './file-windows.ts';
 
@@ -70,7 +71,8 @@ class Part {
   readonly #model: string;
   readonly #stage: string;
   readonly #value: string | undefined;
-  #digests: TDigest[] = [];
+  readonly #all = new Merged();
+  readonly #censored = new Merged();
   #requests = 0;
   #failed = 0;
   #sumMs = 0;
@@ -82,9 +84,9 @@ class Part {
     this.#value = value;
   }
 
-  add({ digest, requests, errors, timeouts, sumMs, maxMs }: StageSummary): void {
-    this.#digests.push(digest);
-    if (this.#digests.length >= MERGED_AT_ONCE) this.#digests = [TDigest.merge(this.#digests)];
+  add({ digest, censored, requests, errors, timeouts, sumMs, maxMs }: StageSummary): void {
+    this.#all.add(digest);
+    if (censored !== undefined) this.#censored.add(censored);
     this.#requests += requests;
     this.#failed += errors + timeouts;
     this.#sumMs += sumMs;
@@ -92,7 +94,9 @@ class Part {
   }
 
   tails(): StageTails {
-    const digest = TDigest.merge(this.#digests);
+    const censored = this.#censored.digest();
+    const digest = new CensoredDigest(this.#all.digest(), censored);
+    const quantiles = Object.values(percentiles).map((q) => digest.quantile(q));
     return {
       model: this.#model,
       stage: this.#stage,
@@ -100,12 +104,23 @@ class Part {
       requests: this.#requests,
       failed: this.#failed,
       mean_ms: this.#sumMs / this.#requests,
-      p50_ms: digest.quantile(0.5),
-      p90_ms: digest.quantile(0.9),
-      p95_ms: digest.quantile(0.95),
-      p99_ms: digest.quantile(0.99),
-      p999_ms: digest.quantile(0.999),
+      ...namedPercentiles(quantiles),
       max_ms: this.#maxMs,
+      censored: censored.count,
     };
+  }
+}
+
+/** Digests as one, of which few are held. */
+class Merged {
+  #digests: TDigest[] = [];
+
+  add(digest: TDigest): void {
+    this.#digests.push(digest);
+    if (this.#digests.length >= MERGED_AT_ONCE) this.#digests = [TDigest.merge(this.#digests)];
+  }
+
+  digest(): TDigest {
+    return TDigest.merge(this.#digests);
   }
 }

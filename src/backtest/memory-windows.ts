@@ -232,7 +232,7 @@ export class MemoryWindows implements DecodeSink {
 
 /** Summary of a chunk's row, as the detector would read it from the tables. */
 function stageSummary(chunk: ChunkAccumulator, row: number): StageSummary {
-  const { rows, sketches, bands, totalStageId } = chunk;
+  const { rows, sketches, censored, bands, totalStageId } = chunk;
   const cell = rows.cell(row);
   const stageId = rows.stageId(row);
   const read = (column: number): Bands => {
@@ -240,7 +240,8 @@ function stageSummary(chunk: ChunkAccumulator, row: number): StageSummary {
     return { bands: [...bandNumbers.subarray(0, n)], amounts: [...bandAmounts.subarray(0, n)] };
   };
   packed.add(means, weights, sketches.centroids(row, means, weights));
-  const [digest] = packed.drain() as [TDigest];
+  packed.add(means, weights, censored.centroids(row, means, weights));
+  const [digest, given] = packed.drain() as [TDigest, TDigest];
   return {
     stage: chunk.stages.text(stageId),
     requests: sketches.requests(row),
@@ -251,6 +252,7 @@ function stageSummary(chunk: ChunkAccumulator, row: number): StageSummary {
     minMs: sketches.minMs(row),
     maxMs: sketches.maxMs(row),
     digest,
+    ...(given.size > 0 && { censored: given }),
     bands: read(rows.column(row)),
     bandsMs: stageId === totalStageId ? read(totalMsColumn) : { bands: [], amounts: [] },
   };
@@ -259,6 +261,7 @@ function stageSummary(chunk: ChunkAccumulator, row: number): StageSummary {
 /** Merges the parts of a window, at least one. */
 function merged(parts: readonly StageSummary[]): StageSummary {
   const [first] = parts as readonly [StageSummary];
+  const censored = parts.flatMap((part) => part.censored ?? []);
   if (parts.length === 1) return first;
   const sum = (field: 'requests' | 'errors' | 'timeouts' | 'cancelled' | 'sumMs') =>
     parts.reduce((total, part) => total + part[field], 0);
@@ -272,6 +275,7 @@ function merged(parts: readonly StageSummary[]): StageSummary {
     minMs: Math.min(...parts.map(({ minMs }) => minMs)),
     maxMs: Math.max(...parts.map(({ maxMs }) => maxMs)),
     digest: TDigest.merge(parts.map(({ digest }) => digest)),
+    ...(censored.length > 0 && { censored: TDigest.merge(censored) }),
     bands: mergeBands(parts.map(({ bands }) => bands)),
     bandsMs: mergeBands(parts.map(({ bandsMs }) => bandsMs)),
   };

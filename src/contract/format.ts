@@ -86,6 +86,9 @@ export function quantileName(q: number): string {
   return `p${Number((q * 100).toFixed(4))}`;
 }
 
+/** Stands before a quantile that lies beyond the last request that ended: only a lower bound is known. */
+export const boundPrefix = (isAtLeast: boolean) => (isAtLeast ? 'at least ' : '');
+
 /**
  * "4.8 %", "0.021 %", "95.6 %": two digits, three from 90 % on. Never 0 or 100 % for what only rounds to it:
  * one failure of 100,000 is why somebody looks.

@@ -39,7 +39,9 @@ export interface UnequalDay {
   /** `2026-11-20`. */
   readonly day: string;
   readonly table: string;
-  /** Surplus of samples; negative if some are missing. */
+  /** Samples: all, or the censored ones among them. */
+  readonly of: 'samples' | 'censored samples';
+  /** Surplus of them; negative if some are missing. */
   readonly difference: number;
 }
 
@@ -328,19 +330,24 @@ async function tableChecks(
   return { checks, unequalDays, stored };
 }
 
-type DaySamples = Record<'day' | 'in_10s' | 'in_1m' | 'in_1h' | 'in_1d', string>;
+type DaySamples = Record<'day' | `${'' | 'censored_'}in_${'10s' | '1m' | '1h' | '1d'}`, string>;
 
 function unequalTables(row: DaySamples): UnequalDay[] {
+  const counts = [
+    { of: 'samples', prefix: '' },
+    { of: 'censored samples', prefix: 'censored_' },
+  ] as const;
   return (['1m', '1h', '1d'] as const)
-    .map((resolution) => ({
-      day: row.day,
-      table: `latency_${resolution}`,
-      difference: Number(row[`in_${resolution}`]) - Number(row.in_10s),
-    }))
+    .flatMap((resolution) =>
+      counts.map(({ of, prefix }) => ({
+        ...{ day: row.day, table: `latency_${resolution}`, of },
+        difference: Number(row[`${prefix}in_${resolution}`]) - Number(row[`${prefix}in_10s`]),
+      })),
+    )
     .filter(({ difference }) => difference !== 0);
 }
 
-function unequalDayText({ day, table, difference }: UnequalDay): string {
-  const by = `${Math.abs(difference)} samples ${difference < 0 ? 'fewer' : 'more'}`;
+function unequalDayText({ day, table, of, difference }: UnequalDay): string {
+  const by = `${Math.abs(difference)} ${of} ${difference < 0 ? 'fewer' : 'more'}`;
   return `${day}: ${table} has ${by} than latency_10s`;
 }

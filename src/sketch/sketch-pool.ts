@@ -5,6 +5,7 @@ import {
   type CountHost,
   CountKernel,
   kernelBytes,
+  kernelStages,
   kernelValues,
   kernelOffsets as offsets,
   refusingHost,
@@ -23,6 +24,10 @@ const octaves = 64;
 const WAITING_MASK = 0xffff;
 const ROOM_SHIFT = 16;
 const pageBuckets = 64;
+/** A stage that no block holds: the kernel asks its host for the slot. */
+const hostStage = kernelStages.inBlock + kernelStages.inTable;
+const NO_BLOCK = 0;
+const NO_BAND = -1;
 
 const bucketMeans = new Float64Array(octaves * pageBuckets + 2 + anchorCentroids);
 const bucketWeights = new Float64Array(octaves * pageBuckets + 2 + anchorCentroids);
@@ -50,7 +55,10 @@ export class SketchPool {
   readonly #host: CountHost = {
     ...refusingHost,
     allocate: (bytes) => this.allocateBytes(bytes),
+    slotOf: () => this.addressOf(this.#added),
   };
+  /** The slot that `addMany` adds to. */
+  #added = 0;
 
   /** Bytes of the kernel's memory in use, in whole blocks. */
   get bytes(): number {
@@ -88,6 +96,15 @@ export class SketchPool {
   /** Adds a duration, finite and >= 0, in milliseconds. */
   add(slot: number, valueMs: number): void {
     this.#kernel.add(this.#host, this.addressOf(slot), valueMs);
+  }
+
+  /** Does as `add` does `times` times, at the cost of 64 of them at most. */
+  addMany(slot: number, valueMs: number, times: number): void {
+    const { ids, durations } = this.#kernel;
+    ids[0] = hostStage;
+    durations[0] = valueMs;
+    this.#added = slot;
+    this.#kernel.countMany(this.#host, NO_BLOCK, NO_BAND, 1, 0, 0, times);
   }
 
   requests(slot: number): number {

@@ -1,5 +1,6 @@
 import type { AttributeName } from '../base/dimensions.ts';
 import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
+import { boundedQuantiles, type CensoredColumns } from '../sink/windows/bounded-quantiles.ts';
 import { coarsePart, groupedBy } from '../sink/windows/read-tails.ts';
 import type { TailRow, TailsAnswer } from './answers/tails.ts';
 import { baselineSlots, slotOf } from './baseline-slots.ts';
@@ -22,7 +23,7 @@ export interface TailsQuestion extends Question {
   readonly baselineQuantile?: number | undefined;
 }
 
-interface StoredTail {
+interface StoredTail extends CensoredColumns {
   readonly requests: string;
   readonly failed: string;
   readonly mean_ms: number | null;
@@ -38,7 +39,8 @@ const repeatable = { isRepeatable: true } as const;
 const mostRows = 1_000;
 
 /**
- * Quantiles of a model over time, or by a dimension. Each is of the merged digests of exactly its row.
+ * Quantiles of a model over time, or by a dimension. Each is of the merged digests of exactly its row, those of
+ * requests that were given up among them (`CensoredDigest`).
  *
  * @throws UnknownName
  */
@@ -131,7 +133,12 @@ function numbersOf(row: StoredTail, quantiles: readonly number[]) {
     mean_ms: row.mean_ms,
     min_ms: row.min_ms,
     max_ms: row.max_ms,
-    quantiles: quantiles.map((q, i) => ({ q, ms: row.quantiles_ms[i] ?? null })),
+    censored: Number(row.censored),
+    quantiles: boundedQuantiles(quantiles, row.quantiles_ms, row).map((quantile, i) => ({
+      q: quantiles[i] as number,
+      ms: quantile?.ms ?? null,
+      at_least: quantile?.isAtLeast ?? false,
+    })),
   };
 }
 

@@ -16,6 +16,7 @@ import { bandOf, bandRange } from '../sketch/band.ts';
 import { type CountHost, CountKernel, kernelOffsets as offsets } from '../sketch/count-kernel.ts';
 import { SketchPool } from '../sketch/sketch-pool.ts';
 import { CellBands } from './cell-bands.ts';
+import { CensoredDurations, isGivenUp } from './censored-durations.ts';
 import { DriverTable } from './driver-table.ts';
 import { ExemplarStore } from './exemplar-store.ts';
 import { IntTable } from './int-table.ts';
@@ -74,6 +75,7 @@ export class ChunkAccumulator {
   readonly sketches = new SketchPool();
   /** Bands of cells, a column a row: requests of the total, milliseconds of stages and of `totalMsColumn`. */
   readonly bands = new CellBands();
+  readonly censored = new CensoredDurations(this.stages);
   readonly drivers: DriverTable;
   readonly exemplars = new ExemplarStore(this.stages);
   #nowMs = 0;
@@ -130,6 +132,7 @@ export class ChunkAccumulator {
     this.rows.reset();
     this.sketches.reset();
     this.bands.reset();
+    this.censored.reset();
     this.drivers.reset();
     this.exemplars.reset();
     Object.assign(this.counts, noCounts);
@@ -157,7 +160,7 @@ export class ChunkAccumulator {
 
   /** Bytes of its sketches and bands, in steps of 64 KiB; tables that find them add a third. */
   get bytes(): number {
-    return this.sketches.bytes + this.bands.bytes;
+    return this.sketches.bytes + this.bands.bytes + this.censored.bytes;
   }
 
   get windowCount(): number {
@@ -293,6 +296,18 @@ export class ChunkAccumulator {
       this.rows.countStatus(this.#rowOf(cell, stageIds[i] as number), status, weight);
     }
     if (isWhole) this.rows.countStatus(this.#rowOf(cell, this.#totalStageId), status, weight);
+    if (isGivenUp(status)) this.#countCensored(cell, event, isWhole);
+  }
+
+  /** Counts the durations at which a request was given up: of its total, and of the part that it was in. */
+  #countCensored(cell: number, event: DecodedEvent, isWhole: boolean): void {
+    const { stageIds, stageMs, totalMs, weight } = event;
+    const last = this.censored.lastPart(event);
+    if (last >= 0) {
+      const row = this.#rowOf(cell, stageIds[last] as number);
+      this.censored.add(row, stageMs[last] as number, weight);
+    }
+    if (isWhole) this.censored.add(this.#rowOf(cell, this.#totalStageId), totalMs, weight);
   }
 
   /** Address of a stage's sketch, for a block that does not have it yet. */

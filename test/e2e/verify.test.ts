@@ -297,14 +297,18 @@ describe('verify, of tables', () => {
   it('that differ on a day names the day, the table and the difference', () =>
     withStored('verify_days', async (rig) => {
       const day = new Date().toISOString().slice(0, 10);
-      const query = `INSERT INTO latency_1d (window_start, stage, requests)
-                     VALUES (toDateTime({day:String}, 'UTC'), 'total', 7)`;
+      const query = `INSERT INTO latency_1d (window_start, stage, requests, censored)
+                     VALUES (toDateTime({day:String}, 'UTC'), 'total', 7, 2)`;
       await meddle(rig, query, { day });
       const found = await look(rig);
       expect(failed(found)).toEqual(['tables match the ledger', 'all resolutions match']);
-      expect(found.unequal_days).toEqual([{ day, table: 'latency_1d', difference: 7 }]);
+      const table = 'latency_1d';
+      expect(found.unequal_days).toEqual([
+        { day, table, of: 'samples', difference: 7 },
+        { day, table, of: 'censored samples', difference: 2 },
+      ]);
       expect(found.checks.at(-1)?.detail).toBe(
-        `${day}: latency_1d has 7 samples more than latency_10s`,
+        `${day}: latency_1d has 7 samples more than latency_10s; ${day}: latency_1d has 2 censored samples more than latency_10s`,
       );
     }));
 

@@ -27,6 +27,8 @@ export interface DecodedRow {
   readonly latency: TDigest;
   readonly bands: ReadonlyMap<number, number>;
   readonly bands_ms: ReadonlyMap<number, number>;
+  readonly censored: number;
+  readonly censored_latency: TDigest;
   readonly facet: string;
   readonly value: string;
   readonly event_time: number;

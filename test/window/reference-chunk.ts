@@ -1,4 +1,9 @@
-import { type Dimension, dimensions } from '../../src/base/dimensions.ts';
+import {
+  type Dimension,
+  dimensions,
+  inRequestOrder,
+  kindOfName,
+} from '../../src/base/dimensions.ts';
 import { bandOf } from '../../src/sketch/band.ts';
 import type { TimingEventText } from './timing-event-text.ts';
 
@@ -11,6 +16,8 @@ export interface ReferenceRow {
   errors: number;
   timeouts: number;
   cancelled: number;
+  /** Requests that were given up in this row's stage, and in the total. */
+  censored: number;
   /** Total: requests per band. Stages: milliseconds per band, over events that have a total. */
   bands: Map<number, number>;
   /** Total only: milliseconds per band. */
@@ -55,6 +62,10 @@ export function referenceChunk(events: readonly TimingEventText[], options: Refe
       addToBand(row.bands, bandOf(totalMs), ms);
       row.wholeMs += ms;
     }
+    const givenUpIn = givenUp(event) ? lastPartOf(event) : undefined;
+    if (givenUpIn !== undefined) {
+      rowOf(rows, rowKey(event, givenUpIn, options.dimensions)).censored++;
+    }
     for (const ms of event.itl_ms ?? []) {
       const row = rowOf(rows, rowKey(event, 'inter_token_latency', options.dimensions));
       // A gap does not fail, its request does.
@@ -66,8 +77,19 @@ export function referenceChunk(events: readonly TimingEventText[], options: Refe
     addToBand(row.bands, bandOf(totalMs), 1);
     addToBand(row.bandsMs, bandOf(totalMs), totalMs);
     row.wholeMs += totalMs;
+    if (givenUp(event)) row.censored++;
   }
   return { rows, counts, watermarkMs };
+}
+
+function givenUp({ status }: TimingEventText): boolean {
+  return status === 'timeout' || status === 'cancelled';
+}
+
+/** The part that a request reached last. */
+function lastPartOf({ stages_ms = {} }: TimingEventText): string | undefined {
+  const parts = Object.keys(stages_ms).filter((stage) => kindOfName(stage) === 'part');
+  return inRequestOrder(parts.map((stage) => ({ stage }))).at(-1)?.stage;
 }
 
 /** The total of an event: given, else the sum of its stages, unless it is partial. */
@@ -111,6 +133,7 @@ function rowOf(rows: Map<string, ReferenceRow>, key: string): ReferenceRow {
       errors: 0,
       timeouts: 0,
       cancelled: 0,
+      censored: 0,
       bands: new Map(),
       bandsMs: new Map(),
       wholeMs: 0,

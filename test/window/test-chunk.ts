@@ -93,6 +93,7 @@ export class TestChunk {
         errors: chunk.rows.statusCount(row, 1),
         timeouts: chunk.rows.statusCount(row, 2),
         cancelled: chunk.rows.statusCount(row, 3),
+        censored: chunk.censored.requests(row),
         bands: readBands((bands, amounts) =>
           chunk.bands.read(cell, chunk.rows.column(row), bands, amounts),
         ),

@@ -16,10 +16,13 @@ const weight = fc.oneof(fc.constant(1), fc.integer({ min: 2, max: 150 }), fc.con
  * What quantiles are made of; of gaps only their weight. The copies of an event repeat its gaps one after the other,
  * and its weight each of them: a sketch of the same values in another order has other centroids.
  */
-function centroidsOf({ accumulator: { rows, sketches, stages } }: TestChunk): [number, number][][] {
+function centroidsOf(
+  { accumulator: { rows, stages, ...chunk } }: TestChunk,
+  of: 'sketches' | 'censored',
+): [number, number][][] {
   return Array.from({ length: rows.size }, (_, row) => {
     const [means, weights] = [new Float64Array(64), new Float64Array(64)];
-    const n = sketches.centroids(row, means, weights);
+    const n = chunk[of].centroids(row, means, weights);
     if (stages.text(rows.stageId(row)) === gapStage) {
       return [[0, weights.subarray(0, n).reduce((sum, each) => sum + each, 0)]];
     }
@@ -51,7 +54,9 @@ describe('an event of weight N', () => {
           total += times;
         }
         expect(rounded(once.rows())).toEqual(rounded(copies.rows()));
-        expect(rounded(centroidsOf(once))).toEqual(rounded(centroidsOf(copies)));
+        for (const of of ['sketches', 'censored'] as const) {
+          expect(rounded(centroidsOf(once, of))).toEqual(rounded(centroidsOf(copies, of)));
+        }
         expect(driversOf(once)).toEqual(driversOf(copies));
         expect(once.accumulator.counts).toMatchObject({ aggregated: events.length, weight: total });
         expect(copies.accumulator.counts).toMatchObject({ aggregated: total, weight: total });

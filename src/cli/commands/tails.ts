@@ -5,7 +5,7 @@ import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import type { FacetName } from '../../base/facets.ts';
 import { minuteMs } from '../../base/time.ts';
 import type { Config } from '../../config/schema.ts';
-import { formatMs } from '../../contract/format.ts';
+import { boundPrefix, formatMs } from '../../contract/format.ts';
 import { hasPairs } from '../../series/attributes.ts';
 import type { Series } from '../../series/series-window.ts';
 import {
@@ -18,6 +18,8 @@ import {
 import { readFacets } from '../../sink/read-facets.ts';
 import { unknownIn } from '../../sink/read-seen-values.ts';
 import {
+  percentiles as levels,
+  type PercentileName,
   type Resolution,
   readTails,
   resolutionOf,
@@ -51,13 +53,15 @@ Examples:
   tailmark tails --input events.ndjson.gz          of a file, without any server
   tailmark convert k6.json.gz | tailmark tails --input -
 
-Reads windows of 10 s, 1 min, 1 h or 1 day, by the length of the range, which it extends to whole
-windows. The same in SQL: sql/queries/tails.sql.
+Reads whole windows of 10 s, 1 min, 1 h or 1 day, by the length of the range. In SQL:
+sql/queries/tails.sql.
 
 --by takes a dimension, or a facet: a host, a size, a cache hit. It is of whole requests without
 --stage. Facets are stored by model and version only: their rows are of all regions and request
 types, warm and cold. Sizes go up, names from the slowest on. Percentiles by a facet are within 25 %
 (sql/queries/view_facets.sql).
+
+\`at least\`: requests beyond were given up (docs/explained/given-up.md).
 
 The last line counts windows that are final (cannot change), provisional (late events may still be
 merged) and open, from the ledger of kafka.group_id: docs/explained/windows.md. In SQL:
@@ -279,6 +283,7 @@ function tailsTable(
 ): string {
   const { bold, dim, red } = colorsOf({ color });
   const percentiles = new MarkedPercentiles({ color });
+  const names = Object.keys(levels) as PercentileName[];
   const table = renderTable({
     color,
     columns: [
@@ -295,11 +300,10 @@ function tailsTable(
       row.failed === 0
         ? { text: '0', style: dim }
         : { text: row.failed.toLocaleString('en-US'), style: red },
-      percentiles.cell(0.5, row.p50_ms, row.requests),
-      percentiles.cell(0.9, row.p90_ms, row.requests),
-      percentiles.cell(0.95, row.p95_ms, row.requests),
-      percentiles.cell(0.99, row.p99_ms, row.requests),
-      percentiles.cell(0.999, row.p999_ms, row.requests),
+      ...names.map((name) => {
+        const prefix = boundPrefix(row.at_least.includes(name));
+        return percentiles.cell(levels[name], row[name], row.requests, prefix);
+      }),
       formatMs(row.max_ms),
     ]),
   });

@@ -32,6 +32,8 @@ export class ChunkBlock {
   readonly latency = plain();
   readonly bands = new MapColumn(plain());
   readonly bandsMs = new MapColumn(plain());
+  readonly censored = plain();
+  readonly censoredLatency = plain();
   readonly facet = new TextColumn();
   readonly value = plain();
   readonly eventTime = plain();
@@ -67,6 +69,8 @@ export class ChunkBlock {
       latency: this.latency,
       bands: this.bands,
       bands_ms: this.bandsMs,
+      censored: this.censored,
+      censored_latency: this.censoredLatency,
       facet: this.facet,
       value: this.value,
       event_time: this.eventTime,

@@ -2,6 +2,7 @@ import { dimensions } from '../../base/dimensions.ts';
 
 const text = 'LowCardinality(String)';
 const bands = 'Map(Int16, Float64)';
+const digest = 'AggregateFunction(quantilesTDigest(0.5, 0.9, 0.95, 0.99, 0.999), Float32)';
 
 /** Columns of `chunk_rows` in the order of writing, with their ClickHouse types. */
 export const chunkColumnTypes: Readonly<Record<string, string>> = {
@@ -19,9 +20,11 @@ export const chunkColumnTypes: Readonly<Record<string, string>> = {
   sum_ms: 'Float64',
   min_ms: 'Float64',
   max_ms: 'Float64',
-  latency: 'AggregateFunction(quantilesTDigest(0.5, 0.9, 0.95, 0.99, 0.999), Float32)',
+  latency: digest,
   bands,
   bands_ms: bands,
+  censored: 'UInt64',
+  censored_latency: digest,
   facet: text,
   value: 'String',
   event_time: "DateTime64(3, 'UTC')",

@@ -118,12 +118,32 @@ function addStages(
     const msCount = isTotal ? bands.read(cell, totalMsColumn, bandNumbers, bandAmounts) : 0;
     shorten(bandAmounts, msCount, bandBits);
     addBands(block.bandsMs, msCount);
+    addCensored(chunk, block, row, phaseOf(marks.mark, row));
     block.chunkMark.uint64(marks.next('stage', cellSeconds(chunk, cell)));
   }
   addKind(block, 'stage', rows.size);
   addNoFacets(block, rows.size);
   addNoExemplars(block, rows.size);
   return samples;
+}
+
+/** Adds the censored durations of a row, of full precision: they are few, and a bound must not be rounded up. */
+function addCensored(
+  { censored }: ChunkAccumulator,
+  block: ChunkBlock,
+  row: number,
+  phase: number,
+): void {
+  const requests = censored.requests(row);
+  block.censored.uint64(requests);
+  if (requests === 0) {
+    block.censoredLatency.zeros(1);
+    return;
+  }
+  const n = censored.centroids(row, means, weights, phase);
+  block.censoredLatency.raw(maxStateBytes, (bytes, at) =>
+    encodeState(means, weights, n, bytes, at),
+  );
 }
 
 function addDrivers(chunk: ChunkAccumulator, block: ChunkBlock, marks: ChunkMarks): void {
@@ -255,8 +275,10 @@ function addKind({ kind }: ChunkBlock, name: RowKind, rows: number): void {
 /** Adds rows without a stage: no name, no failed requests, an empty state. */
 function addNoStages(block: ChunkBlock, rows: number): void {
   block.stage.add(block.stage.placeOf(0, EMPTY), rows);
-  for (const column of [block.errors, block.timeouts, block.cancelled]) column.zeros(8 * rows);
+  const { errors, timeouts, cancelled, censored } = block;
+  for (const column of [errors, timeouts, cancelled, censored]) column.zeros(8 * rows);
   block.latency.zeros(rows);
+  block.censoredLatency.zeros(rows);
 }
 
 function addNoFacets(block: ChunkBlock, rows: number): void {

@@ -1,9 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { DimensionName } from '../../base/dimensions.ts';
 import { minuteMs } from '../../base/time.ts';
+import type { BoundedQuantile } from '../../sketch/censored-digest.ts';
 import { repeatableSettings } from '../client/query-settings.ts';
 import { readQuery, rowsOf } from '../client/read-query.ts';
 import { columnOf } from '../read-seen-values.ts';
+import { boundedQuantiles, type CensoredColumns, type Extremes } from './bounded-quantiles.ts';
 
 /** Tails of one stage of one model over a range, in milliseconds. */
 export interface StageTails {
@@ -21,6 +23,32 @@ export interface StageTails {
   readonly p99_ms: number;
   readonly p999_ms: number;
   readonly max_ms: number;
+  /** Requests that were given up: their durations are lower bounds. */
+  readonly censored: number;
+  /** Percentiles that are lower bounds: how much longer is not known. */
+  readonly at_least: readonly PercentileName[];
+}
+
+/** Percentiles of tails and their levels. */
+export const percentiles = {
+  p50_ms: 0.5,
+  p90_ms: 0.9,
+  p95_ms: 0.95,
+  p99_ms: 0.99,
+  p999_ms: 0.999,
+} as const;
+export type PercentileName = keyof typeof percentiles;
+
+const percentileNames = Object.keys(percentiles) as PercentileName[];
+const levels = Object.values(percentiles);
+
+/** Percentiles of tails by name, and which of them are lower bounds. */
+export function namedPercentiles(quantiles: readonly (BoundedQuantile | undefined)[]) {
+  const msOf = percentileNames.map((name, i) => [name, quantiles[i]?.ms ?? Number.NaN]);
+  return {
+    ...(Object.fromEntries(msOf) as Record<PercentileName, number>),
+    at_least: percentileNames.filter((_, i) => quantiles[i]?.isAtLeast === true),
+  };
 }
 
 /** Selects what to read; '' matches any value. */
@@ -95,12 +123,11 @@ export async function readTails(
     coarseFromSeconds: coarse.fromSeconds,
     coarseToSeconds: coarse.toSeconds,
   };
-  type Row = Record<keyof StageTails | 'min_ms', string>;
+  type Text = 'model' | 'stage' | 'value' | 'requests' | 'failed' | 'mean_ms';
+  type Row = Record<Text, string> & CensoredColumns & Extremes & { q: readonly number[] };
   const rows = await rowsOf<Row>(client, readQuery('tails'), parameters, repeatableSettings);
   return rows.map((row) => {
-    // Sums are of whole microseconds, quantiles of 32 bits: neither may leave the range of the values.
-    const ms = (name: 'mean_ms' | Quantile) =>
-      Math.min(Math.max(Number(row[name]), Number(row.min_ms)), Number(row.max_ms));
+    const { min_ms, max_ms } = row;
     return {
       model: row.model,
       stage: row.stage,
@@ -109,13 +136,11 @@ export async function readTails(
         : { value: by === 'cold_start' ? startName(row.value) : row.value }),
       requests: Number(row.requests),
       failed: Number(row.failed),
-      mean_ms: ms('mean_ms'),
-      p50_ms: ms('p50_ms'),
-      p90_ms: ms('p90_ms'),
-      p95_ms: ms('p95_ms'),
-      p99_ms: ms('p99_ms'),
-      p999_ms: ms('p999_ms'),
-      max_ms: Number(row.max_ms),
+      // A sum is of whole microseconds: it may not leave the range of the values.
+      mean_ms: Math.min(Math.max(Number(row.mean_ms), Number(min_ms)), Number(max_ms)),
+      ...namedPercentiles(boundedQuantiles(levels, row.q.map(Number), row)),
+      max_ms: Number(max_ms),
+      censored: Number(row.censored),
     };
   });
 }
@@ -130,5 +155,3 @@ export function groupedBy(name: DimensionName | 'stage') {
 function startName(coldStart: string | undefined): string {
   return coldStart === 'true' ? 'cold' : 'warm';
 }
-
-type Quantile = 'p50_ms' | 'p90_ms' | 'p95_ms' | 'p99_ms' | 'p999_ms';

@@ -15,6 +15,12 @@ const quantile = z.strictObject({
   q: z.number(),
   a_ms: ms,
   b_ms: ms,
+  a_at_least: z
+    .boolean()
+    .describe(
+      'It lies beyond the last request that ended: `a_ms` counts those that were given up as if they had.',
+    ),
+  b_at_least: z.boolean().describe('The same of `b_ms`.'),
   ratio: z.number().nullable().describe('b / a.'),
   ratio_low: z.number().nullable(),
   ratio_high: z.number().nullable(),

@@ -13,8 +13,21 @@ const tailRow = z.strictObject({
   mean_ms: ms,
   min_ms: ms,
   max_ms: ms,
+  censored: count.describe(
+    'Requests that were given up (timeout, cancelled): how long they would have taken is not known.',
+  ),
   quantiles: z
-    .array(z.strictObject({ q: z.number(), ms }))
+    .array(
+      z.strictObject({
+        q: z.number(),
+        ms,
+        at_least: z
+          .boolean()
+          .describe(
+            'The quantile lies beyond the last request that ended: it is at least `ms`. `sql` counts requests that were given up as if they had ended.',
+          ),
+      }),
+    )
     .describe('In the order asked for, each merged from the digests of exactly this row.'),
   baseline: z
     .strictObject({ low_ms: ms, median_ms: ms, high_ms: ms })

@@ -27,6 +27,7 @@ import {
 } from './incident-comparison.ts';
 import {
   type ComparedSide,
+  isBound,
   joinedQuantiles,
   readMixes,
   readSides,
@@ -93,7 +94,7 @@ export async function compareView(
       ? comparedByReleases
       : asOfIncident(comparedByReleases, ofIncident.event);
   const unknown = comparison.minutes === 0 ? await unknownSide(client, question) : undefined;
-  const quantiles = comparison.quantiles.map(sidesOf);
+  const quantiles = comparison.quantiles.map((quantile) => sidesOf(quantile, rows));
   const mixes = compareMixes(comparison, await readMixes(client, query, read.minutes));
   return {
     range: {
@@ -117,7 +118,7 @@ export async function compareView(
     stages: stagesOf(comparison, rows),
     goodput: await comparedGoodput(client, question.objectives, query, read.minutes),
     mix: mixes.mix.map((sentence) => cleanText(sentence, reasonChars)),
-    like_with_like: mixes.like_with_like?.map(sidesOf) ?? null,
+    like_with_like: mixes.like_with_like?.map((quantile) => sidesOf(quantile, rows)) ?? null,
     sql,
   };
 }
@@ -216,7 +217,8 @@ function stagesOf({ stages }: Comparison, rows: readonly SideRow[]): CompareAnsw
         (side) => rowOf(rows, side, stage)?.quantiles_ms[i] ?? null,
       ) as [number | null, number | null];
       const ratio = a_ms !== null && b_ms !== null && a_ms > 0 ? b_ms / a_ms : null;
-      return { q, a_ms, b_ms, ratio, ratio_low, ratio_high };
+      const bounds = boundsOf(rows, stage, q);
+      return { q, a_ms, b_ms, ...bounds, ratio, ratio_low, ratio_high };
     }),
     ...{ excess_ms, share_of_excess },
   }));
@@ -225,8 +227,16 @@ function stagesOf({ stages }: Comparison, rows: readonly SideRow[]): CompareAnsw
 type Weighted = Pick<QuantileComparison, 'q' | 'candidate_ms' | 'baseline_ms' | 'ratio'>;
 
 /** A quantile with the sides' own names; without an interval where none is known. */
-function sidesOf(quantile: Weighted & Partial<QuantileComparison>): Quantile {
+function sidesOf(
+  quantile: Weighted & Partial<QuantileComparison>,
+  rows: readonly SideRow[],
+): Quantile {
   const { q, baseline_ms: a_ms, candidate_ms: b_ms, ratio } = quantile;
   const { ratio_low = null, ratio_high = null } = quantile;
-  return { q, a_ms, b_ms, ratio, ratio_low, ratio_high };
+  const bounds = boundsOf(rows, totalStage, q);
+  return { q, a_ms, b_ms, ...bounds, ratio, ratio_low, ratio_high };
+}
+
+function boundsOf(rows: readonly SideRow[], stage: string, q: number) {
+  return { a_at_least: isBound(rows, 'a', stage, q), b_at_least: isBound(rows, 'b', stage, q) };
 }

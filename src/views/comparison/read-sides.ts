@@ -17,6 +17,11 @@ import { repeatableSettings } from '../../sink/client/query-settings.ts';
 import { readFacets } from '../../sink/read-facets.ts';
 import { rowBinaryOf } from '../../sink/row-binary/row-binary-of.ts';
 import { RowBinaryReader } from '../../sink/row-binary/row-binary-reader.ts';
+import {
+  boundedQuantiles,
+  type CensoredColumns,
+  type Extremes,
+} from '../../sink/windows/bounded-quantiles.ts';
 import { decodeState } from '../../sketch/clickhouse-state.ts';
 import { viewRows } from '../view-rows.ts';
 
@@ -54,7 +59,7 @@ export interface Sides extends Required<Pick<CompareInput, 'minutes' | 'bands' |
 }
 
 /** A row of sql/queries/view_compare.sql. */
-export interface SideRow {
+export interface SideRow extends CensoredColumns, Extremes {
   readonly side: 'a' | 'b';
   readonly stage: string;
   readonly requests: string | number;
@@ -110,6 +115,17 @@ export function rowOf(
   stage: string,
 ): SideRow | undefined {
   return rows.find((row) => row.side === side && row.stage === stage);
+}
+
+/** Reports whether a quantile of a side's stage is a lower bound: it lies beyond the last request that ended. */
+export function isBound(
+  rows: readonly SideRow[],
+  side: SideRow['side'],
+  stage: string,
+  q: number,
+): boolean {
+  const row = rowOf(rows, side, stage);
+  return row !== undefined && boundedQuantiles([q], [null], row)[0]?.isAtLeast === true;
 }
 
 /** Both sides from the first block with requests of both to the last one; undefined where there is none. */

@@ -19,7 +19,7 @@ const lines = Array.from({ length: 1_000 }, (_, i) => {
     ts: startMs + i * 1_000,
     model: 'ranker',
     region: isOther ? 'b' : 'a',
-    status: isOther ? 'timeout' : 'ok',
+    status: isOther ? 'error' : 'ok',
     total_ms: i + 1,
     stages_ms: { forward: (i + 1) / 2 },
   });
@@ -152,4 +152,28 @@ it.each([
   const { exitCode, out, err } = await run(['tails', '--input', path, ...flags]);
   expect([exitCode, out]).toEqual([1, '']);
   expect(err).toBe(`${sentence}1 of 1,001 events not counted: rejected or late\n`);
+});
+
+it('says at least where a percentile lies beyond the last request that ended', async () => {
+  const finished = Array.from({ length: 1_000 }, (_, i) => ({ total_ms: i + 1, status: 'ok' }));
+  const given = Array.from({ length: 10 }, () => ({ total_ms: 120_000, status: 'timeout' }));
+  const events = [...finished, ...given].map((event) => ({
+    ...{ ts: startMs, model: 'm', ...event },
+    stages_ms: { queue: 0.5, forward: event.total_ms - 0.5 },
+  }));
+  const timeouts = join(folder, 'timeouts.ndjson');
+  writeFileSync(timeouts, events.map((event) => JSON.stringify(event)).join('\n'));
+  const { tails } = await tailsOf('--input', timeouts);
+  const of = (stage: string) => tails.find((row: { stage: string }) => row.stage === stage);
+  expect(of('total')).toMatchObject({
+    ...{ requests: 1_010, censored: 10, p999_ms: 120_000, at_least: ['p999_ms'] },
+  });
+  expect(of('total').p99_ms).toBeLessThanOrEqual(1_000);
+  expect(of('forward')).toMatchObject({ censored: 10, at_least: ['p999_ms'] });
+  expect(of('queue')).toMatchObject({ censored: 0, at_least: [], p999_ms: 0.5 });
+  const { out } = await run(['tails', '--input', timeouts]);
+  const [, total, forward, queue] = out.split('\n');
+  expect(total).toContain('at least 120 s');
+  expect(forward).toContain('at least 120 s');
+  expect(queue).not.toContain('at least');
 });

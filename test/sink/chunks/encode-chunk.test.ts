@@ -36,20 +36,22 @@ function shortened(bands: ReadonlyMap<number, number> | undefined): Map<number, 
 
 describe('encodeChunk', () => {
   it('writes the columns of the table, in its order', () => {
-    const sql = readFileSync(new URL('../../../sql/0015_landings.sql', import.meta.url), 'utf8');
-    const table = /CREATE OR REPLACE TABLE chunk_rows\n\(\n([\s\S]*?)\n\)/.exec(sql)?.[1] ?? '';
-    const columns = [...table.matchAll(/^ {4}(\w+) +(.+),$/gm)];
-    const { only_table: _, ...types } = Object.fromEntries(
-      columns.flatMap(([, name, type]) =>
-        // 0024 adds it.
-        name === 'stage'
-          ? [
-              ['attributes', type],
-              [name, type],
-            ]
-          : [[name, type]],
-      ),
+    const read = (name: string) =>
+      readFileSync(new URL(`../../../sql/${name}.sql`, import.meta.url), 'utf8');
+    const table = /CREATE OR REPLACE TABLE chunk_rows\n\(\n([\s\S]*?)\n\)/.exec(
+      read('0015_landings'),
     );
+    const columns = [...(table?.[1] ?? '').matchAll(/^ {4}(\w+) +(.+),$/gm)].map(
+      ([, name = '', type = '']) => [name, type] as const,
+    );
+    const added = ['0024_attributes', '0025_censored']
+      .flatMap((name) => read(name).match(/ALTER TABLE chunk_rows\s([\s\S]*?);/)?.[1] ?? [])
+      .join(',\n');
+    const later = /ADD COLUMN IF NOT EXISTS (\w+) (.+) AFTER (\w+),?$/gm;
+    for (const [, name = '', type = '', before = ''] of added.matchAll(later)) {
+      columns.splice(columns.findIndex(([known]) => known === before) + 1, 0, [name, type]);
+    }
+    const { only_table: _, ...types } = Object.fromEntries(columns);
     expect(chunkColumns).toEqual(Object.keys(types));
     expect(chunkColumnTypes).toEqual(types);
   });
@@ -117,8 +119,10 @@ describe('encodeChunk', () => {
         trace_id: '',
         request_id: '',
         stages_ms: new Map(),
+        censored: truth?.censored,
       });
       expect(row.latency.count).toBe(truth?.requests);
+      expect(row.censored_latency.count).toBe(truth?.censored);
       const means = [...row.latency.means];
       expect(means).toEqual(means.map((ms) => shortMs(ms, digestBits)));
     }

@@ -69,32 +69,34 @@ describe('readTails', () => {
   });
 
   it('begins at the epoch at the earliest, and gives numbers for ClickHouse’s texts', async () => {
-    const numbers = { requests: '12', failed: '1', mean_ms: 3.5, p50_ms: 3, p90_ms: 4 };
-    const row = { model: 'm', stage: 'total', ...numbers, p95_ms: 5, p99_ms: 6, p999_ms: 7 };
-    const { client, asked } = listeningClient([{ ...row, min_ms: 2, max_ms: 8 }]);
+    const row = { model: 'm', stage: 'total', requests: '12', failed: '1', mean_ms: 3.5 };
+    const read = { ...row, ...noneCensored, q: [3, 4, 5, 6, 7], min_ms: 2, max_ms: 8 };
+    const { client, asked } = listeningClient([read]);
     const tails = await readTails(client, { ...filters, ...range, fromMs: -5 }, '10s');
     expect(asked).toMatchObject([{ fromSeconds: 0 }]);
-    expect(tails).toEqual([{ ...row, requests: 12, failed: 1, max_ms: 8 }]);
+    const percentiles = { p50_ms: 3, p90_ms: 4, p95_ms: 5, p99_ms: 6, p999_ms: 7 };
+    expect(tails).toEqual([
+      { ...row, ...percentiles, requests: 12, failed: 1, max_ms: 8, censored: 0, at_least: [] },
+    ]);
   });
 
   it.each([
     // Below a microsecond, sums are 0.
     [
-      { min_ms: 0.0004, mean_ms: 0, p50_ms: 0.0004, p999_ms: 0.0004, max_ms: 0.0004 },
+      { min_ms: 0.0004, mean_ms: 0, q: [0.0004, 0.0004, 0.0004, 0.0004, 0.0004], max_ms: 0.0004 },
       [0.0004, 0.0004],
     ],
     // Of 32 bits, 123.456 is a little more.
-    [
-      { min_ms: 1, mean_ms: 50, p50_ms: 123.4561, p999_ms: 123.4561, max_ms: 123.456 },
-      [50, 123.456],
-    ],
+    [{ min_ms: 1, mean_ms: 50, q: [1, 1, 1, 1, 123.4561], max_ms: 123.456 }, [50, 123.456]],
   ])('keeps mean and quantiles between least and greatest value', async (read, [mean, p999]) => {
     const row = { model: 'm', stage: 'total', requests: '1', failed: '0' };
-    const { client } = listeningClient([{ ...row, p90_ms: 1, p95_ms: 1, p99_ms: 1, ...read }]);
+    const { client } = listeningClient([{ ...row, ...noneCensored, ...read }]);
     const [tails] = await readTails(client, { ...filters, ...range }, '10s');
     expect([tails?.mean_ms, tails?.p999_ms]).toEqual([mean, p999]);
   });
 });
+
+const noneCensored = { censored: '0', all_digest: '', censored_digest: '' };
 
 /** A client that records its calls and returns the given rows. */
 function listeningClient(rows: readonly object[]) {

@@ -7,8 +7,8 @@ const at = (minute: number) => new Date(Date.UTC(2026, 10, 1, 10, minute)).toISO
 const range = (minutes: number) => ({ from: at(0), to: at(minutes), step_seconds: 60 });
 const row = (minute: number, ms: number | null, more: Partial<TailRow> = {}) => {
   const quantiles = [
-    { q: 0.5, ms },
-    { q: 0.999, ms: ms === null ? null : ms * 10 },
+    { q: 0.5, ms, at_least: false },
+    { q: 0.999, ms: ms === null ? null : ms * 10, at_least: false },
   ];
   return tailRow({ at: at(minute), requests: ms === null ? 0 : 5000, quantiles, ...more });
 };
@@ -53,6 +53,16 @@ describe('a tail fan', () => {
     const [p50, p999] = fanOf([row(0, 10)], range(1), noOpen).lines;
     expect(p50?.thin).toEqual([]);
     expect(p999?.thin).toEqual([0]);
+  });
+
+  it('draws no line through a lower bound, and marks it', () => {
+    const bound = row(1, 120_000).quantiles.map((quantile) => ({ ...quantile, at_least: true }));
+    const rows = [row(0, 10), row(1, 120_000, { quantiles: bound }), row(2, 12)];
+    const [line] = fanOf(rows, range(3), noOpen).lines;
+    expect(line?.values).toEqual([10, 120_000, 12]);
+    expect(line?.bounds).toEqual([1]);
+    expect(line?.closed).toEqual([10, null, 12]);
+    expect(line?.lone).toEqual([0, 2]);
   });
 
   it('holds the baseline in its extent', () => {

@@ -7,6 +7,7 @@ const point = (q: number, ratio: number | null, low = ratio, high = ratio) => ({
   q,
   a_ms: 100,
   b_ms: ratio === null ? null : 100 * ratio,
+  ...{ a_at_least: false, b_at_least: false },
   ratio,
   ratio_low: low,
   ratio_high: high,
@@ -18,6 +19,11 @@ describe('a shift function', () => {
     expect(changeOf(point(0.99, 1.38, 1.21, 1.57))).toBe('worse');
     expect(changeOf(point(0.9, 1.02, 0.98, 1.06))).toBe('unclear');
     expect(changeOf(point(0.9, null))).toBe('unclear');
+  });
+
+  it('says at least of a side whose percentile is a lower bound', () => {
+    const bound = { ...point(0.999, 1.38, 1.21, 1.57), b_at_least: true };
+    expect(plain(shiftSentence(bound, 1e6, []))).toContain('at least 138 ms against 100 ms');
   });
 
   it('takes its colours from the ratio and has no interval where the test of an incident decides', () => {

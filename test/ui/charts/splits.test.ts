@@ -4,8 +4,8 @@ import { tailRow } from './tail-row.ts';
 
 const row = (by: string, requests: number, p99: number | null) => {
   const quantiles = [
-    { q: 0.5, ms: 8 },
-    { q: 0.99, ms: p99 },
+    { q: 0.5, ms: 8, at_least: false },
+    { q: 0.99, ms: p99, at_least: false },
   ];
   return tailRow({ by, requests, quantiles });
 };

@@ -82,6 +82,8 @@ describe('the title of a model', () => {
   });
 
   it('is the name while nothing is known, and says where there was no request', () => {
+    const bound = modelTitle({ ...of, p99Ms: 120_000, isAtLeast: true, slices: [] });
+    expect(plain(bound)).toContain('p99 at least 120 s');
     expect(modelTitle({ ...of, p99Ms: undefined, slices: [] })).toBe('ranker');
     expect(modelTitle({ ...of, p99Ms: null, slices: [] })).toBe(
       'ranker: no requests in the last 6 h',

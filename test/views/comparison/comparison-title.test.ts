@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { comparisonTitle } from '../../../src/views/comparison/comparison-title.ts';
 
 const at = (q: number, ratio: number, low: number | null = null, high: number | null = null) => ({
-  ...{ q, a_ms: 100, b_ms: 100 * ratio, ratio, ratio_low: low, ratio_high: high },
+  ...{ q, a_ms: 100, b_ms: 100 * ratio, a_at_least: false, b_at_least: false },
+  ...{ ratio, ratio_low: low, ratio_high: high },
 });
 const ofStage = (q: number, ratio: number, low: number | null, high: number | null) => ({
   ...{ q, candidate_ms: 100 * ratio, baseline_ms: 100, ratio, ratio_low: low, ratio_high: high },

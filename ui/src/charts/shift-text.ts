@@ -1,4 +1,4 @@
-import { formatMs, hollowReason, isHollow, quantileName } from '../format/number.ts';
+import { boundPrefix, formatMs, hollowReason, isHollow, quantileName } from '../format/number.ts';
 import { changeOf, type ShiftPoint } from './geometry/shift.ts';
 
 const words = {
@@ -22,9 +22,13 @@ export function shiftSentence(
   if (point === undefined || point.ratio === null) return '';
   const { q, ratio, ratio_low: low, ratio_high: high } = point;
   const interval = low === null || high === null ? '' : ` (${percent(low)} to ${percent(high)})`;
+  const [a, b] = [
+    `${boundPrefix(point.a_at_least)}${formatMs(point.a_ms)}`,
+    `${boundPrefix(point.b_at_least)}${formatMs(point.b_ms)}`,
+  ];
   const like = likeWithLike.find((other) => other.q === q)?.ratio ?? null;
   return [
-    `${quantileName(q)}: ${percent(ratio)} %${interval}, ${formatMs(point.b_ms)} against ${formatMs(point.a_ms)}`,
+    `${quantileName(q)}: ${percent(ratio)} %${interval}, ${b} against ${a}`,
     ...(hasIntervals ? [words[changeOf(point)]] : []),
     ...(like === null ? [] : [`like with like ${percent(like)} %`]),
     ...(isHollow(q, requests) ? [hollowReason(q, requests)] : []),

@@ -1,5 +1,12 @@
 import { shownName } from '../format/name.ts';
-import { formatMs, formatShare, msFormat, plural, quantileName } from '../format/number.ts';
+import {
+  boundPrefix,
+  formatMs,
+  formatShare,
+  msFormat,
+  plural,
+  quantileName,
+} from '../format/number.ts';
 import { type Column, Table } from '../parts/data-table.tsx';
 import { Quantile, Value } from '../parts/value.tsx';
 import { logScale, type Scale } from './geometry/scale.ts';
@@ -63,6 +70,7 @@ export function SplitDots({
       isNumber: true,
       cell: ({ quantiles, requests }) => (
         <Quantile q={last} ms={quantiles.at(-1)?.ms} requests={requests}>
+          {boundPrefix(quantiles.at(-1)?.at_least === true)}
           {format(quantiles.at(-1)?.ms)}
         </Quantile>
       ),
@@ -83,7 +91,8 @@ export function SplitDots({
       {slowest !== null && (
         <>
           ; slowest of them {nameOf(slowest.row)}, {quantileName(slowest.q)}{' '}
-          <Quantile {...slowest} requests={slowest.row.requests}>
+          <Quantile q={slowest.q} ms={slowest.ms} requests={slowest.row.requests}>
+            {boundPrefix(slowest.isAtLeast)}
             {formatMs(slowest.ms)}
           </Quantile>
         </>
@@ -102,10 +111,14 @@ export function SplitDots({
 }
 
 function Dots({ row, x }: { readonly row: SplitRow; readonly x: Scale }) {
-  const known = row.quantiles.flatMap(({ q, ms }) => (ms === null ? [] : [{ q, ms }]));
+  const known = row.quantiles.flatMap(({ q, ms, at_least = false }) =>
+    ms === null ? [] : [{ q, ms, isAtLeast: at_least }],
+  );
   const [first, last] = [known[0], known.at(-1)];
   if (first === undefined || last === undefined) return null;
-  const text = known.map(({ q, ms }) => `${quantileName(q)} ${formatMs(ms)}`).join(', ');
+  const text = known
+    .map(({ q, ms, isAtLeast }) => `${quantileName(q)} ${boundPrefix(isAtLeast)}${formatMs(ms)}`)
+    .join(', ');
   return (
     <span class="dots" role="img" aria-label={text} title={text}>
       <i

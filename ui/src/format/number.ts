@@ -7,7 +7,7 @@ import * as shared from '../../../src/contract/format.ts';
 
 export { hollowReason, isHollow } from '../../../src/contract/few-requests.ts';
 
-export const { decimal, durationText, lastedText, quantileName, threeDigits } = shared;
+export const { boundPrefix, decimal, durationText, lastedText, quantileName, threeDigits } = shared;
 
 const thin = '\u202f';
 const none = '–';

@@ -12,11 +12,23 @@ import { type PlainColumn, type TableOf, tableOf } from '../parts/table-of.ts';
 
 type Tails = TailsAnswer['rows'];
 
-const quantileColumns = (rows: Tails): readonly PlainColumn<Tails[number]>[] =>
-  (rows[0]?.quantiles ?? []).map(({ q }, i) => [
-    `${quantileName(q)}, ms`,
-    ({ quantiles }) => quantiles[i]?.ms ?? null,
-  ]);
+const quantileColumns = (rows: Tails): readonly PlainColumn<Tails[number]>[] => [
+  ...(rows[0]?.quantiles ?? []).map(
+    ({ q }, i): PlainColumn<Tails[number]> => [
+      `${quantileName(q)}, ms`,
+      ({ quantiles }) => quantiles[i]?.ms ?? null,
+    ],
+  ),
+  ...(rows.some(({ quantiles }) => boundsOf(quantiles) !== '')
+    ? ([['at least', ({ quantiles }: Tails[number]) => boundsOf(quantiles)]] as const)
+    : []),
+];
+
+/** Names of the quantiles that are lower bounds: "p99, p99.9". */
+function boundsOf(quantiles: Tails[number]['quantiles']): string {
+  const bounds = quantiles.filter(({ at_least }) => at_least);
+  return bounds.map(({ q }) => quantileName(q)).join(', ');
+}
 
 /** Numbers of a fan: a row a step. */
 export const fanTable = ({ rows }: TailsAnswer): TableOf =>

@@ -1,4 +1,4 @@
-import { msFormat, plural, quantileName } from '../../format/number.ts';
+import { boundPrefix, msFormat, plural, quantileName } from '../../format/number.ts';
 import { stepText } from '../../format/time.ts';
 import { Quantile } from '../../parts/value.tsx';
 import { zone } from '../../state/zone.ts';
@@ -7,7 +7,11 @@ import { colorOf, type Shown, shownLines } from './fan-marks.tsx';
 
 export interface Overall {
   readonly requests: number;
-  readonly quantiles: readonly { readonly q: number; readonly ms: number | null }[];
+  readonly quantiles: readonly {
+    readonly q: number;
+    readonly ms: number | null;
+    readonly at_least: boolean;
+  }[];
 }
 
 interface Props extends Shown {
@@ -22,7 +26,7 @@ interface Props extends Shown {
 /** Names, swatches and numbers: of the whole range, or of the step under the cursor. */
 export function FanLegend({ fan, step, overall, noun = 'request', mainQ, hidden, onHide }: Props) {
   const of = step === null ? overall : stepOf(fan, step);
-  const msOf = (q: number) => of?.quantiles.find((known) => known.q === q)?.ms ?? null;
+  const at = (q: number) => of?.quantiles.find((known) => known.q === q);
   const { unit, format } = msFormat(of?.quantiles.map(({ ms }) => ms) ?? []);
   const state = step === null ? 'final' : fan.states[step];
   const [low, median, high] = (['low', 'median', 'high'] as const).map((edge) =>
@@ -48,8 +52,9 @@ export function FanLegend({ fan, step, overall, noun = 'request', mainQ, hidden,
           {quantileName(q)}{' '}
           {of !== null && (
             <b>
-              <Quantile q={q} ms={msOf(q)} requests={of.requests} noun={noun}>
-                {format(msOf(q))}
+              <Quantile q={q} ms={at(q)?.ms} requests={of.requests} noun={noun}>
+                {boundPrefix(at(q)?.at_least === true)}
+                {format(at(q)?.ms)}
               </Quantile>
             </b>
           )}
@@ -76,7 +81,9 @@ export function FanLegend({ fan, step, overall, noun = 'request', mainQ, hidden,
 function stepOf({ requests, lines }: Shown['fan'], step: number): Overall {
   return {
     requests: requests[step] ?? 0,
-    quantiles: lines.map(({ q, values }) => ({ q, ms: values[step] ?? null })),
+    quantiles: lines.map(({ q, values, bounds }) => ({
+      ...{ q, ms: values[step] ?? null, at_least: bounds.includes(step) },
+    })),
   };
 }
 
@@ -89,6 +96,7 @@ export function FanKeys(shown: Shown) {
         <Key swatch="chart-swatch-baseline">baseline {quantileName(mainQ)}</Key>
       )}
       <StepKeys
+        isBound={shownLines(shown).some(({ bounds }) => bounds.length > 0)}
         isThin={shownLines(shown).some(({ thin }) => thin.length > 0)}
         isOpen={fan.states.includes('open')}
         isStored={fan.notStored === null}

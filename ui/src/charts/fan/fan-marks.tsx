@@ -2,7 +2,7 @@ import { quantileName } from '../../format/number.ts';
 import type { TimeSpan } from '../../format/time.ts';
 import type { Fan, FanLine } from '../geometry/fan.ts';
 import { spreadLabels } from '../geometry/lanes.ts';
-import { bandPath, dotsPath, linePath, type StepValues } from '../geometry/paths.ts';
+import { bandPath, dotsPath, linePath, type StepValues, upPath } from '../geometry/paths.ts';
 import type { Lane } from '../parts/event-lane.tsx';
 import type { Area } from '../parts/plot.tsx';
 
@@ -95,22 +95,22 @@ export function FanMarks({
   );
 }
 
-/** Hollow points where requests are few, and points where no neighbour makes a line. */
+/** Hollow points where requests are few, points where no neighbour makes a line, and triangles at lower bounds. */
 function FanDots({ line, area }: { readonly line: FanLine; readonly area: Area }) {
-  const { values, thin, lone } = line;
+  const { values, bounds, thin, lone } = line;
   const spacing = area.middle(1) - area.middle(0);
   const radius = Math.min(2.75, Math.max(1.8, spacing * 0.33));
   // Points that would touch are drawn for some steps only.
   const stride = Math.max(1, Math.ceil(leastDistance / spacing));
-  const dots = (steps: readonly number[]) =>
-    dotsPath(
-      steps.map((i) => [area.middle(i), area.y(values[i] ?? 1)]),
-      radius,
-    );
+  const pointsOf = (steps: readonly number[]) =>
+    steps.map((i) => [area.middle(i), area.y(values[i] ?? 1)] as const);
+  const dots = (steps: readonly number[]) => dotsPath(pointsOf(steps), radius);
+  const isDrawn = (i: number) => i % stride === 0;
   return (
     <>
       <path class="fan-dot" d={dots(lone)} />
-      <path class="fan-dot" data-thin d={dots(thin.filter((i) => i % stride === 0))} />
+      <path class="fan-dot" data-thin d={dots(thin.filter(isDrawn))} />
+      <path class="fan-dot" data-bound d={upPath(pointsOf(bounds.filter(isDrawn)), radius)} />
     </>
   );
 }

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { comparedWithBefore } from '../../../../src/contract/compared-times.ts';
 import { hold } from '../../data/use-answer.ts';
 import {
+  boundPrefix,
   formatCount,
   formatMs,
   hollowReason,
@@ -112,7 +113,10 @@ function stepSentence(
   const at = stepText(grid, step, zone.value);
   const [requests, state] = [all[step] ?? 0, states[step]];
   if (requests === 0) return `${at}: ${state === 'open' ? 'not stored yet' : `no ${noun}s`}`;
-  const values = lines.map(({ q, values }) => `${quantileName(q)} ${formatMs(values[step])}`);
+  const values = lines.map(
+    ({ q, values, bounds }) =>
+      `${quantileName(q)} ${boundPrefix(bounds.includes(step))}${formatMs(values[step])}`,
+  );
   const few = lines.find(({ q }) => isHollow(q, requests));
   const median = baseline?.median[step] ?? null;
   return [

@@ -8,6 +8,8 @@ export interface FanLine {
   readonly q: number;
   /** Null where there was no request. */
   readonly values: StepValues;
+  /** Indices whose value is a lower bound: no line is drawn through it. */
+  readonly bounds: readonly number[];
   /** The part up to the first open step. */
   readonly closed: StepValues;
   /** The open steps, with the last closed one to join them. */
@@ -36,10 +38,13 @@ export function fanOf(answer: Stepped<TailRow>): Fan {
   const quantiles = rows[0]?.quantiles.map(({ q }) => q) ?? [];
   const lines = quantiles.map((q, at) => {
     const values = byStep.map((row) => row?.quantiles[at]?.ms ?? null);
-    const isValue = (i: number) => (values[i] ?? null) !== null;
-    const indices = [...values.keys()].filter(isValue);
+    const isBound = (i: number) => byStep[i]?.quantiles[at]?.at_least === true;
+    const known = values.map((ms, i) => (isBound(i) ? null : ms));
+    const isValue = (i: number) => (known[i] ?? null) !== null;
+    const indices = [...known.keys()].filter(isValue);
     return {
-      ...{ q, values, ...splitOpen(values, states) },
+      ...{ q, values, ...splitOpen(known, states) },
+      bounds: [...values.keys()].filter(isBound),
       thin: indices.filter((i) => isHollow(q, requests[i] ?? 0)),
       lone: indices.filter((i) => !isValue(i - 1) && !isValue(i + 1)),
     };

@@ -51,6 +51,15 @@ export function bandPath(
   return path;
 }
 
+/** Triangles around points that point up: more than there is drawn. */
+export function upPath(points: readonly (readonly [number, number])[], radius: number): string {
+  return points
+    .map(
+      ([x, y]) => `M${px(x - radius)} ${px(y + radius)}h${2 * radius}L${px(x)} ${px(y - radius)}Z`,
+    )
+    .join('');
+}
+
 /** Circles around points. */
 export function dotsPath(points: readonly (readonly [number, number])[], radius: number): string {
   const half = (to: number) => `a${radius} ${radius} 0 1 0 ${to} 0`;

@@ -6,6 +6,8 @@ export interface ShiftPoint {
   readonly q: number;
   readonly a_ms: number | null;
   readonly b_ms: number | null;
+  readonly a_at_least: boolean;
+  readonly b_at_least: boolean;
   readonly ratio: number | null;
   readonly ratio_low: number | null;
   readonly ratio_high: number | null;

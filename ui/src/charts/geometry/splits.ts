@@ -2,7 +2,12 @@ import type { TailRow } from '../../data/answers.ts';
 
 /** Shown fields of a value. */
 export type SplitRow = Pick<TailRow, 'by' | 'requests'> & {
-  readonly quantiles: readonly { readonly q: number; readonly ms: number | null }[];
+  readonly quantiles: readonly {
+    readonly q: number;
+    readonly ms: number | null;
+    /** True of a lower bound. */
+    readonly at_least?: boolean;
+  }[];
 };
 
 /** Least and largest percentile of all rows, so that their dots compare. */
@@ -20,6 +25,7 @@ export interface ShownSplits {
     readonly row: SplitRow;
     readonly q: number;
     readonly ms: number;
+    readonly isAtLeast: boolean;
   } | null;
 }
 
@@ -31,7 +37,7 @@ export function splitsOf(rows: readonly SplitRow[], most: number, isOrdered = fa
   for (const row of hidden) {
     const last = row.quantiles.at(-1);
     if (last === undefined || last.ms === null || last.ms <= (slowest?.ms ?? 0)) continue;
-    slowest = { row, q: last.q, ms: last.ms };
+    slowest = { row, q: last.q, ms: last.ms, isAtLeast: last.at_least === true };
   }
   const shown = bySize.slice(0, most);
   return {

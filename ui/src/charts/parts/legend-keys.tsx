@@ -19,15 +19,18 @@ export function Key({ swatch, isAt = false, children }: KeyProps) {
 }
 
 interface StepKeysProps {
+  /** True if some values are lower bounds. @default {false} */
+  readonly isBound?: boolean;
   readonly isThin: boolean;
   readonly isOpen: boolean;
   readonly isStored: boolean;
 }
 
 /** Keys of the marks that lines over time share. */
-export function StepKeys({ isThin, isOpen, isStored }: StepKeysProps) {
+export function StepKeys({ isBound = false, isThin, isOpen, isStored }: StepKeysProps) {
   return (
     <>
+      {isBound && <Key swatch="chart-swatch-bound">at least</Key>}
       {isThin && <Key swatch="chart-swatch-hollow">few requests</Key>}
       {isOpen && <Key swatch="chart-swatch-open">open</Key>}
       {!isStored && <Key swatch="chart-swatch-hatched">not stored yet</Key>}

@@ -18,7 +18,7 @@ import { formatRange } from '../../format/time.ts';
 import { type Column, Table } from '../../parts/data-table.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { tableOf } from '../../parts/table-of.ts';
+import { type PlainColumn, tableOf } from '../../parts/table-of.ts';
 import { Sentence } from '../../parts/time.tsx';
 import { Value } from '../../parts/value.tsx';
 import { onlyPanel, place, setParams } from '../../state/place.ts';
@@ -175,6 +175,12 @@ function timeOf({ from, to }: CompareAnswer['a']): string {
   return formatRange({ fromMs: Date.parse(from), toMs: Date.parse(to) }, zoneNow());
 }
 
+/** Says which side's percentile is a lower bound. */
+const boundColumn: PlainColumn<CompareAnswer['quantiles'][number]> = [
+  'at least',
+  (at) => [at.a_at_least ? 'A' : '', at.b_at_least ? 'B' : ''].filter(Boolean).join(', '),
+];
+
 function ShiftPanel({ answered }: Props) {
   // The test of an incident gives no interval of a percentile.
   const hasIntervals = answered.value.answer?.incident === null;
@@ -192,6 +198,7 @@ function ShiftPanel({ answered }: Props) {
           'q',
           ['A, ms', 'a_ms'],
           ['B, ms', 'b_ms'],
+          ...(quantiles.some((at) => at.a_at_least || at.b_at_least) ? [boundColumn] : []),
           ['B / A', 'ratio'],
           ...(hasIntervals ? intervalColumns : []),
         ])

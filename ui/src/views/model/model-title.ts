@@ -1,11 +1,13 @@
 import { tailPlace, tailSlice } from '../../charts/geometry/composition.ts';
 import type { SliceRow } from '../../data/answers.ts';
 import { shownName } from '../../format/name.ts';
-import { formatMs, hollowReason, isHollow } from '../../format/number.ts';
+import { boundPrefix, formatMs, hollowReason, isHollow } from '../../format/number.ts';
 
 interface ModelAnswer {
   readonly model: string;
   readonly p99Ms: number | null | undefined;
+  /** The p99 is a lower bound. @default {false} */
+  readonly isAtLeast?: boolean;
   /** Of the range. */
   readonly requests: number;
   /** What these are. @default 'request' */
@@ -21,6 +23,7 @@ interface ModelAnswer {
 /** "ranker: p99 310 ms in the last 6 h; beyond it, 59 % is queue"; with few requests, how many there are. */
 export function modelTitle(answer: ModelAnswer): string {
   const { p50Ms, p99Ms, requests, noun = 'request', slices, range, stagesOnly = [] } = answer;
+  const bound = boundPrefix(answer.isAtLeast === true);
   const model = shownName(answer.model);
   if (p99Ms === undefined) return model;
   if (p99Ms === null && stagesOnly.length > 0) {
@@ -37,7 +40,7 @@ export function modelTitle(answer: ModelAnswer): string {
     largest === null
       ? ''
       : `; ${where} it, ${partText(largest.share)} is ${shownName(largest.stage)}`;
-  return `${model}: p99 ${formatMs(p99Ms)} in ${range}${made}`;
+  return `${model}: p99 ${bound}${formatMs(p99Ms)} in ${range}${made}`;
 }
 
 /** The stage with the largest part of the time of a slice. */

@@ -94,7 +94,7 @@ function ModelTitle({ model, overall, composition, stagesOnly }: TitleProps) {
   const { answer } = overall.value;
   const stage = paramOf(place.value.params, 'stage');
   const row = answer?.rows.find(({ by }) => by === stage);
-  const msAt = (level: number) => row?.quantiles.find(({ q }) => q === level)?.ms ?? null;
+  const at = (level: number) => row?.quantiles.find(({ q }) => q === level);
   const range = answer === undefined ? '' : rangeName(answer.range);
   const isTotal = stage === 'total';
   const name = isTotal ? model : `${stageLabel(stage ?? '')} of ${model}`;
@@ -104,8 +104,9 @@ function ModelTitle({ model, overall, composition, stagesOnly }: TitleProps) {
       text={modelTitle({
         ...{ model: name, requests: row?.requests ?? 0, slices, range, stagesOnly },
         noun: countedNoun(stage ?? ''),
-        p50Ms: msAt(0.5),
-        p99Ms: answer === undefined ? undefined : msAt(0.99),
+        p50Ms: at(0.5)?.ms ?? null,
+        p99Ms: answer === undefined ? undefined : (at(0.99)?.ms ?? null),
+        isAtLeast: at(0.99)?.at_least === true,
       })}
     >
       {answer !== undefined && <ShownRange answer={answer} />}

@@ -10,7 +10,7 @@ import { fanOf } from '../../charts/geometry/fan.ts';
 import type { AnomaliesAnswer, KnownStage, TailRow, TailsAnswer } from '../../data/answers.ts';
 import { type Asked, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
-import { formatMs, quantileName } from '../../format/number.ts';
+import { boundPrefix, formatMs, quantileName } from '../../format/number.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { windowsNote } from '../../parts/windows-note.tsx';
 import { hrefWith } from '../../state/place.ts';
@@ -70,7 +70,7 @@ function SmallTail({ model, row, anomalies }: SmallTailProps) {
       baseline_q: mainQuantile,
     }),
   );
-  const ms = row.quantiles.find(({ q }) => q === mainQuantile)?.ms ?? null;
+  const { ms = null, at_least = false } = row.quantiles.find(({ q }) => q === mainQuantile) ?? {};
   const label = shownName(stageLabel(stage));
   return (
     <Panel
@@ -80,7 +80,8 @@ function SmallTail({ model, row, anomalies }: SmallTailProps) {
           <a href={hrefWith({ stage: stage === 'total' ? undefined : stage })} title={stage}>
             {shownName(stageWord(stage))}
           </a>
-          {ms !== null && `: ${quantileName(mainQuantile)} ${formatMs(ms)}${perUnit(stage)}`}
+          {ms !== null &&
+            `: ${quantileName(mainQuantile)} ${boundPrefix(at_least)}${formatMs(ms)}${perUnit(stage)}`}
         </>
       }
       answered={answered}
