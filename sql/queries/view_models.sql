@@ -4,7 +4,8 @@
 -- off, a quarter octave, where its requests are all alike; 1 % on average. Those of the range and of its baseline are of
 -- the merged digests where {digests:Bool} says so, which is exact and costs a state a series and window; else from bands,
 -- both of them. Band 4 k + j begins at 2^k (1 + j / 4) ms. Where range and baseline are in one table, it is read once:
--- {readsOnce:Bool}. All rows say how many models there are, those beyond the limit among them.
+-- {readsOnce:Bool}. Of digests with requests that were given up, given_up and past_given_up have what the percentiles are
+-- computed of: docs/explained/given-up.md. All rows say how many models there are, those beyond the limit among them.
 --
 -- A request is bad that failed or is slow. Which are both is not stored: in each step timeouts are taken for slow, and
 -- errors for as slow as the others, as objectives are evaluated by the detector. The objective of a model is the first one
@@ -97,33 +98,47 @@ WITH
     (
         SELECT
             model,
-            quantilesTDigestMergeIf(0.5, 0.95, 0.99)(latency, NOT is_past) AS q_ms,
-            if(countIf(is_past) = 0, NULL, quantileTDigestMergeIf(0.99)(latency, is_past)) AS baseline_p99_ms
+            anyIf(percentiles_ms, NOT is_past) AS q_ms,
+            anyOrNullIf(percentiles_ms[3], is_past) AS baseline_p99_ms,
+            anyIf((censored, all_digest, censored_digest, min_ms, max_ms), NOT is_past) AS given_up,
+            anyIf((censored, all_digest, censored_digest, min_ms, max_ms), is_past) AS past_given_up
         FROM
         (
-            SELECT false AS is_past, model, latency
-            FROM {coarseTable:Identifier}
-            WHERE {digests:Bool} AND stage = 'total'
-              AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
-              AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
-              AND is_asked(model, version, region, request_type, attributes, cold_start)
-            UNION ALL
-            SELECT false AS is_past, model, latency
-            FROM {table:Identifier}
-            WHERE {digests:Bool} AND stage = 'total'
-              AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
-              AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
-              AND NOT (window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
-                  AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC'))
-              AND is_asked(model, version, region, request_type, attributes, cold_start)
-            UNION ALL
-            SELECT true AS is_past, model, latency
-            FROM latency_1h
-            WHERE {digests:Bool} AND stage = 'total'
-              AND window_start >= toDateTime({baselineFromSeconds:UInt32}, 'UTC')
-              AND window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC')
-              AND (toUnixTimestamp(window_start) + 86400 - {firstSlot:UInt32}) % 86400 < {slots:UInt32} * {slotSeconds:UInt32}
-              AND is_asked(model, version, region, request_type, attributes, cold_start)
+            SELECT
+                is_past, model,
+                finalizeAggregation(quantilesTDigestMergeState(0.5, 0.95, 0.99)(l.latency) AS merged) AS percentiles_ms,
+                sum(l.censored) AS censored,
+                if(censored = 0, '', base64Encode(unhex(hex(merged)))) AS all_digest,
+                if(censored = 0, '', base64Encode(unhex(hex(quantilesTDigestMergeState(0.5)(l.censored_latency))))) AS censored_digest,
+                min(l.min_ms) AS min_ms,
+                max(l.max_ms) AS max_ms
+            FROM
+            (
+                SELECT false AS is_past, model, min_ms, max_ms, latency, censored, censored_latency
+                FROM {coarseTable:Identifier}
+                WHERE {digests:Bool} AND stage = 'total'
+                  AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
+                  AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
+                  AND is_asked(model, version, region, request_type, attributes, cold_start)
+                UNION ALL
+                SELECT false AS is_past, model, min_ms, max_ms, latency, censored, censored_latency
+                FROM {table:Identifier}
+                WHERE {digests:Bool} AND stage = 'total'
+                  AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
+                  AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+                  AND NOT (window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
+                      AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC'))
+                  AND is_asked(model, version, region, request_type, attributes, cold_start)
+                UNION ALL
+                SELECT true AS is_past, model, min_ms, max_ms, latency, censored, censored_latency
+                FROM latency_1h
+                WHERE {digests:Bool} AND stage = 'total'
+                  AND window_start >= toDateTime({baselineFromSeconds:UInt32}, 'UTC')
+                  AND window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC')
+                  AND (toUnixTimestamp(window_start) + 86400 - {firstSlot:UInt32}) % 86400 < {slots:UInt32} * {slotSeconds:UInt32}
+                  AND is_asked(model, version, region, request_type, attributes, cold_start)
+            ) AS l
+            GROUP BY is_past, model
         )
         GROUP BY model
     ),
@@ -203,7 +218,8 @@ FROM
         if({digests:Bool}, e.q_ms[2], m.q_ms[2]) AS p95_ms,
         if({digests:Bool}, e.q_ms[3], m.q_ms[3]) AS p99_ms,
         if({digests:Bool}, e.baseline_p99_ms, m.baseline_p99_ms) AS baseline_p99_ms,
-        p99_ms / baseline_p99_ms AS ratio,
+        e.given_up AS given_up,
+        e.past_given_up AS past_given_up,
         arrayMap(
             at -> if(mapContains(step_ms, at), toNullable(step_ms[at]), NULL),
             range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS p99_steps_ms,
@@ -221,7 +237,8 @@ FROM
     UNION ALL
     SELECT
         model, counted_stage, requests, failed,
-        NULL AS p50_ms, NULL AS p95_ms, NULL AS p99_ms, NULL AS baseline_p99_ms, NULL AS ratio,
+        NULL AS p50_ms, NULL AS p95_ms, NULL AS p99_ms, NULL AS baseline_p99_ms,
+        (toUInt64(0), '', '', 0., 0.) AS given_up, given_up AS past_given_up,
         arrayMap(at -> CAST(NULL AS Nullable(Float64)), range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS p99_steps_ms,
         p99_steps_ms AS baseline_steps_ms,
         0 AS objective, NULL AS good, NULL AS budget_left

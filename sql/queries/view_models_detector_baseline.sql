@@ -1,5 +1,6 @@
 -- p99 of models over the hour that the detector takes for its baseline, without the minutes in which an anomaly of their
--- durations was open: from digests ({digests:Bool}), or from bands as in view_models.sql. None where fewer than ten requests lie beyond it.
+-- durations was open: from digests ({digests:Bool}), with what it is computed of where requests were given up, or from
+-- bands as in view_models.sql. None where fewer than ten requests lie beyond it.
 WITH
     spans AS
     (
@@ -16,7 +17,8 @@ WITH
     ),
     learnt AS
     (
-        SELECT l.model AS model, l.min_ms AS min_ms, l.max_ms AS max_ms, l.bands AS bands, l.latency AS latency
+        SELECT l.model AS model, l.min_ms AS min_ms, l.max_ms AS max_ms, l.bands AS bands, l.latency AS latency,
+            l.censored AS censored, l.censored_latency AS censored_latency
         FROM latency_1m AS l
         LEFT JOIN spans AS s ON s.model = l.model
         WHERE l.stage = 'total'
@@ -36,14 +38,17 @@ WITH
     (
         SELECT
             model,
-            min(min_ms) AS least_ms,
-            max(max_ms) AS largest_ms,
-            if({digests:Bool}, quantileTDigestMergeIf(0.99)(latency, {digests:Bool}), NULL) AS exact_ms,
-            mapSort(sumMap(bands)) AS amounts,
+            min(l.min_ms) AS least_ms,
+            max(l.max_ms) AS largest_ms,
+            finalizeAggregation(quantilesTDigestMergeStateIf(0.99)(l.latency, {digests:Bool}) AS all_states)[1] AS exact_ms,
+            if({digests:Bool}, sum(l.censored), 0) AS given_up,
+            if(given_up = 0, '', base64Encode(unhex(hex(all_states)))) AS all_digest,
+            if(given_up = 0, '', base64Encode(unhex(hex(quantilesTDigestMergeState(0.5)(l.censored_latency))))) AS censored_digest,
+            mapSort(sumMap(l.bands)) AS amounts,
             arrayCumSum(mapValues(amounts)) AS sums,
             arrayFirstIndex(sum -> sum >= 0.99 * sums[-1], sums) AS found,
             mapKeys(amounts)[found] AS band
-        FROM learnt
+        FROM learnt AS l
         GROUP BY model
         HAVING sums[-1] >= 1000
     )
@@ -51,5 +56,6 @@ SELECT
     model,
     if({digests:Bool}, exact_ms, least(largest_ms, greatest(least_ms,
         exp2(floor(band / 4))
-        * (1 + (band - 4 * floor(band / 4) + (0.99 * sums[-1] - sums[found]) / mapValues(amounts)[found] + 1) / 4)))) AS p99_ms
+        * (1 + (band - 4 * floor(band / 4) + (0.99 * sums[-1] - sums[found]) / mapValues(amounts)[found] + 1) / 4)))) AS p99_ms,
+    (given_up, all_digest, censored_digest, least_ms, largest_ms) AS given_up_digests
 FROM merged

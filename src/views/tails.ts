@@ -1,6 +1,10 @@
 import type { AttributeName } from '../base/dimensions.ts';
 import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
-import { boundedQuantiles, type CensoredColumns } from '../sink/windows/bounded-quantiles.ts';
+import {
+  boundedQuantiles,
+  type CensoredColumns,
+  type Extremes,
+} from '../sink/windows/bounded-quantiles.ts';
 import { coarsePart, groupedBy } from '../sink/windows/read-tails.ts';
 import type { TailRow, TailsAnswer } from './answers/tails.ts';
 import { baselineSlots, slotOf } from './baseline-slots.ts';
@@ -142,12 +146,12 @@ function numbersOf(row: StoredTail, quantiles: readonly number[]) {
   };
 }
 
-/** The baseline of each part of the day, over the seven days before the range. */
+/** The least, the median and the largest of each part of the day, over the seven days before the range. */
 async function baselinesOf(client: ClickHouseClient, question: TailsQuestion) {
   const { range, stage, baselineQuantile: q } = question;
   const found = new Map<number, NonNullable<TailRow['baseline']>>();
   if (q === undefined) return found;
-  type Row = { slot_seconds: number; low_ms: number; median_ms: number; high_ms: number };
+  type Row = CensoredColumns & Extremes & { slot_seconds: number; ms: number };
   const { baselineFromSeconds, baselineToSeconds, ...slots } = baselineSlots(range);
   const { rows } = await viewRows<Row>(
     client,
@@ -158,6 +162,16 @@ async function baselinesOf(client: ClickHouseClient, question: TailsQuestion) {
     },
     repeatable,
   );
-  for (const { slot_seconds, ...baseline } of rows) found.set(slot_seconds, baseline);
+  const bySlot = new Map<number, number[]>();
+  for (const row of rows) {
+    const [quantile] = boundedQuantiles([q], [row.ms], row);
+    if (quantile === undefined) continue;
+    bySlot.set(row.slot_seconds, [...(bySlot.get(row.slot_seconds) ?? []), quantile.ms]);
+  }
+  for (const [slot, ms] of bySlot) {
+    const sorted = ms.toSorted((a, b) => a - b);
+    const at = (place: number) => sorted[Math.floor(place * sorted.length)] as number;
+    found.set(slot, { low_ms: at(0), median_ms: at(0.5), high_ms: sorted.at(-1) as number });
+  }
   return found;
 }

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { StageTable } from '../../src/contract/stage-table.ts';
 import { resolutions } from '../../src/sink/windows/read-tails.ts';
 import { compareView } from '../../src/views/comparison/compare.ts';
+import { modelsView } from '../../src/views/models/models.ts';
 import { tailsView } from '../../src/views/tails.ts';
 import { mulberry32, SeededRandom } from '../base/seeded-random.ts';
 import { useStack } from '../containers/stack.ts';
@@ -80,6 +81,8 @@ it('requests that were given up are stored exactly once over a kill, and their t
       await expectCounted(rig, sent);
       await expectAnswers(rig, sent, fromMs);
       await expectCommand(rig, fromMs);
+      await expectModels(rig, fromMs);
+      await expectBaseline(rig, fromMs);
       await expectCompared(rig, fromMs);
     },
   ));
@@ -148,6 +151,55 @@ async function expectAnswers(rig: Rig, sent: Sent, fromMs: number): Promise<void
       }
     }
   }
+}
+
+const all = { model: '', version: '', requestType: '', region: '', start: 'all' } as const;
+const known = { completeMs: Number.POSITIVE_INFINITY, finalMs: 0 };
+
+/** The list of models has the percentiles of each model's page. */
+async function expectModels(rig: Rig, fromMs: number): Promise<void> {
+  const range = {
+    ...{ fromSeconds: fromMs / 1000, toSeconds: fromMs / 1000 + 600 },
+    ...{ stepSeconds: 60, resolution: '10s' as const },
+  };
+  const { rows, quantiles_from } = await modelsView(rig.client, {
+    ...{ filters: all, bounds: known, range, objectives: [] },
+    ...{ modelContains: '', limit: 10, baselineMs: 60 * minuteMs },
+  });
+  expect([quantiles_from, rows.map(({ model }) => model).sort()]).toEqual([
+    ...['digests', ['chat', 'draft', 'plain']],
+  ]);
+  for (const { model, p50_ms, p95_ms, p99_ms, at_least } of rows) {
+    const levels = [0.5, 0.95, 0.99];
+    const { rows: tails } = await tailsView(rig.client, {
+      ...{ filters: { ...all, model }, bounds: known, range },
+      ...{ by: 'stage', stage: 'total', quantiles: levels },
+    });
+    const found = tails[0]?.quantiles ?? [];
+    expect([model, p50_ms, p95_ms, p99_ms]).toEqual([model, ...found.map(({ ms }) => ms)]);
+    const names = ['p50_ms', 'p95_ms', 'p99_ms'].filter((_, i) => found[i]?.at_least);
+    expect([model, at_least]).toEqual([model, names]);
+  }
+}
+
+/** A day later the baseline is the percentile that the hour has. */
+async function expectBaseline(rig: Rig, fromMs: number): Promise<void> {
+  const hourSeconds = Math.floor(fromMs / 3_600_000) * 3_600;
+  const ofHours = (days: number) => ({
+    fromSeconds: hourSeconds + days * 86_400,
+    toSeconds: hourSeconds + days * 86_400 + 3_600,
+    ...{ stepSeconds: 3_600, resolution: '1h' as const },
+  });
+  const ask = (days: number, baselineQuantile?: number) =>
+    tailsView(rig.client, {
+      ...{ filters: { ...all, model: 'chat' }, bounds: known, range: ofHours(days) },
+      ...{ by: 'time', stage: 'total', quantiles: [0.999], baselineQuantile },
+    });
+  const [ofHour] = (await ask(0)).rows;
+  expect(ofHour?.quantiles[0]?.ms).toBe(limitMs);
+  const ms = ofHour?.quantiles[0]?.ms;
+  const [later] = (await ask(1, 0.999)).rows;
+  expect(later?.baseline).toEqual({ low_ms: ms, median_ms: ms, high_ms: ms });
 }
 
 async function expectCommand(rig: Rig, fromMs: number): Promise<void> {

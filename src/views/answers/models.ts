@@ -40,6 +40,9 @@ const modelRow = z.strictObject({
   p50_ms: ms,
   p95_ms: ms,
   p99_ms: ms,
+  at_least: z
+    .array(z.enum(['p50_ms', 'p95_ms', 'p99_ms']))
+    .describe('Percentiles that are lower bounds, as requests were given up before them.'),
   baseline_p99_ms: ms.describe('p99 of the baseline.'),
   baseline_of: z
     .enum(['week', 'detector'])
@@ -63,7 +66,7 @@ export const modelsAnswer = answerOf(modelRow).extend({
   quantiles_from: z
     .enum(['digests', 'bands'])
     .describe(
-      'Where p50, p95, p99 and the baseline come from. `digests`: merged over exactly the range. `bands`: where merging would take too long; within 1 % on average, but up to a quarter off where requests are all alike. Steps are always from bands.',
+      'Where p50, p95, p99 and the baseline come from. `digests`: merged over exactly the range. `bands`: where merging would take too long; within 1 % on average, but up to a quarter off where requests are all alike. Steps are always from bands, and bands count requests that were given up as if they had ended.',
     ),
 });
 export type ModelRow = z.output<typeof modelRow>;

@@ -4,6 +4,7 @@ import type { Config } from '../../config/schema.ts';
 import { objectivesOf } from '../../contract/objectives/objective.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import { readRows } from '../../sink/client/read-query.ts';
+import { boundedQuantiles } from '../../sink/windows/bounded-quantiles.ts';
 import { coarsePart, windowSeconds } from '../../sink/windows/read-tails.ts';
 import type { ModelRow, ModelsAnswer } from '../answers/models.ts';
 import { baselineSlots } from '../baseline-slots.ts';
@@ -30,6 +31,15 @@ export interface ModelsQuestion extends Question {
  */
 const mostDigests = 10_000;
 
+/** Requests that were given up, the digests of all requests and of these, the least and the largest duration. */
+type GivenUp = readonly [
+  censored: string,
+  all: string,
+  censoredOnes: string,
+  least: number,
+  largest: number,
+];
+
 interface StoredModel {
   readonly model: string;
   readonly counted_stage: string;
@@ -39,7 +49,8 @@ interface StoredModel {
   readonly p95_ms: number | null;
   readonly p99_ms: number | null;
   readonly baseline_p99_ms: number | null;
-  readonly ratio: number | null;
+  readonly given_up: GivenUp;
+  readonly past_given_up: GivenUp;
   readonly p99_steps_ms: (number | null)[];
   readonly baseline_steps_ms: (number | null)[];
   /** Place among the ordered objectives, counted from 1; 0 for none. */
@@ -92,11 +103,27 @@ export async function modelsView(
     windows: windowsOf(range, bounds),
     quantiles_from: digests ? 'digests' : 'bands',
     total_models: Number(rows[0]?.total_models ?? 0),
-    rows: rows.map(({ objective, good, budget_left, total_models: _, ...row }) => {
+    rows: rows.map(({ objective, good, budget_left, total_models: _, ...stored }) => {
+      const { given_up, past_given_up, ...row } = stored;
       const rate = rates.get(row.model);
+      const [p50, p95, p99] = bounded(
+        [0.5, 0.95, 0.99],
+        [row.p50_ms, row.p95_ms, row.p99_ms],
+        given_up,
+      );
+      const [past] = bounded([0.99], [row.baseline_p99_ms], past_given_up);
+      const found = {
+        p50_ms: p50?.ms ?? null,
+        p95_ms: p95?.ms ?? null,
+        p99_ms: p99?.ms ?? null,
+        baseline_p99_ms: past?.ms ?? null,
+      };
+      const bounds = Object.entries({ p50_ms: p50, p95_ms: p95, p99_ms: p99 });
       return {
         ...row,
-        ...baselineOf(row, learnt.get(row.model) ?? null),
+        ...found,
+        at_least: bounds.flatMap(([name, one]) => (one?.isAtLeast ? [name as BoundName] : [])),
+        ...baselineOf({ ...row, ...found }, learnt.get(row.model) ?? null),
         requests: Number(row.requests),
         failed: Number(row.failed),
         requests_per_second: rate?.perSecond ?? 0,
@@ -108,6 +135,18 @@ export async function modelsView(
   };
 }
 
+type BoundName = ModelRow['at_least'][number];
+
+/** Quantiles of one row: of all durations, but where requests were given up. */
+function bounded(
+  levels: readonly number[],
+  allMs: readonly (number | null)[],
+  [censored, all_digest, censored_digest, min_ms, max_ms]: GivenUp,
+) {
+  const extremes = Number(censored) === 0 ? { min_ms: null, max_ms: null } : { min_ms, max_ms };
+  return boundedQuantiles(levels, allMs, { censored, all_digest, censored_digest, ...extremes });
+}
+
 type Baseline = Pick<
   ModelsAnswer['rows'][number],
   'baseline_p99_ms' | 'baseline_of' | 'ratio' | 'baseline_steps_ms'
@@ -115,17 +154,19 @@ type Baseline = Pick<
 
 /** The week before, or where it has no request of the model, what the detector compares with. */
 function baselineOf(
-  row: Pick<StoredModel, 'p99_ms' | 'baseline_p99_ms' | 'ratio' | 'baseline_steps_ms'>,
+  row: Pick<StoredModel, 'p99_ms' | 'baseline_p99_ms' | 'baseline_steps_ms'>,
   learntMs: number | null,
 ): Baseline {
-  const { baseline_p99_ms, ratio, baseline_steps_ms, p99_ms } = row;
+  const { baseline_p99_ms, baseline_steps_ms, p99_ms } = row;
+  const ratioTo = (ms: number | null) => (ms === null || p99_ms === null ? null : p99_ms / ms);
   if (baseline_p99_ms !== null) {
+    const ratio = ratioTo(baseline_p99_ms);
     return { baseline_p99_ms, baseline_of: 'week', ratio, baseline_steps_ms };
   }
   return {
     baseline_p99_ms: learntMs,
     baseline_of: learntMs === null ? null : 'detector',
-    ratio: learntMs === null || p99_ms === null ? null : p99_ms / learntMs,
+    ratio: ratioTo(learntMs),
     baseline_steps_ms: baseline_steps_ms.map(() => learntMs),
   };
 }
@@ -179,15 +220,17 @@ async function readDetectorBaselines(
   if (models.length === 0) return new Map();
   // The detector's last six windows wait in quarantine: a minute.
   const toSeconds = completeEnd(range, minuteSeconds, bounds.completeMs) - minuteSeconds;
-  const found = await readRows<{ readonly model: string; readonly p99_ms: number }>(
-    client,
-    'view_models_detector_baseline',
-    {
-      ...{ ...parametersOf(question), models, digests, toSeconds: Math.max(0, toSeconds) },
-      fromSeconds: Math.max(0, toSeconds - Math.round(baselineMs / 1000)),
-    },
+  type Row = { model: string; p99_ms: number; given_up_digests: GivenUp };
+  const found = await readRows<Row>(client, 'view_models_detector_baseline', {
+    ...{ ...parametersOf(question), models, digests, toSeconds: Math.max(0, toSeconds) },
+    fromSeconds: Math.max(0, toSeconds - Math.round(baselineMs / 1000)),
+  });
+  return new Map(
+    found.map(({ model, p99_ms, given_up_digests }) => {
+      const [p99] = bounded([0.99], [p99_ms], given_up_digests);
+      return [model, p99?.ms ?? p99_ms];
+    }),
   );
-  return new Map(found.map(({ model, p99_ms }) => [model, p99_ms]));
 }
 
 type Objectives = Config['detect']['slos'];

@@ -40,9 +40,9 @@ export function modelColumns(
     nameColumn(anomalies),
     ...rateColumns(range),
     failedColumn,
-    quantileColumn('p50', 0.5, (row) => row.p50_ms),
-    quantileColumn('p95', 0.95, (row) => row.p95_ms),
-    quantileColumn('p99', 0.99, (row) => row.p99_ms),
+    quantileColumn('p50', 0.5, 'p50_ms'),
+    quantileColumn('p95', 0.95, 'p95_ms'),
+    quantileColumn('p99', 0.99, 'p99_ms'),
     {
       key: 'ratio',
       class: 'ratio-cell',
@@ -137,17 +137,18 @@ function failedText({ failed, requests }: ModelRow): string {
 function quantileColumn(
   name: string,
   q: number,
-  of: (row: ModelRow) => number | null,
+  field: ModelRow['at_least'][number],
 ): Column<ModelRow> {
   return {
     key: name,
     class: q < 0.99 ? 'wide-only' : '',
     head: name,
     isNumber: true,
-    sortBy: of,
+    sortBy: (row) => row[field],
     cell: (row) => (
-      <Quantile q={q} ms={of(row)} requests={row.requests}>
-        <Duration ms={of(row)} />
+      <Quantile q={q} ms={row[field]} requests={row.requests}>
+        {row.at_least.includes(field) && <abbr title="at least: requests were given up">≥ </abbr>}
+        <Duration ms={row[field]} />
       </Quantile>
     ),
   };

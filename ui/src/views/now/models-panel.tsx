@@ -156,6 +156,12 @@ function matches(filter: string): (row: ModelRow) => boolean {
   return ({ model }) => model.toLowerCase().includes(wanted);
 }
 
+/** Percentiles that are lower bounds: "p99". */
+const boundColumn = [
+  'at least',
+  ({ at_least }: ModelRow) => at_least.map((name) => name.replace('_ms', '')).join(', '),
+] as const;
+
 const numbersOf = ({ rows }: ModelsAnswer) =>
   tableOf(rows, [
     'model',
@@ -166,6 +172,7 @@ const numbersOf = ({ rows }: ModelsAnswer) =>
     ['p50 ms', 'p50_ms'],
     ['p95 ms', 'p95_ms'],
     ['p99 ms', 'p99_ms'],
+    ...(rows.some(({ at_least }) => at_least.length > 0) ? [boundColumn] : []),
     ['baseline p99 ms', 'baseline_p99_ms'],
     ['baseline of', 'baseline_of'],
     ['p99 / baseline', 'ratio'],
