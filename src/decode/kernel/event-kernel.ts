@@ -113,7 +113,8 @@ export class EventKernel {
       layout.numbers + 8 * firstAmountIndex,
       amountFacets.length,
     );
-    this.integers = new Int32Array(buffer, layout.integers, 12);
+    const integers = Object.keys(kernelIntegers).length;
+    this.integers = new Int32Array(buffer, layout.integers, integers);
     this.dimensionIds = new Int32Array(buffer, layout.dimensionIds, dimensions.length);
     this.dimensionStarts = new Int32Array(buffer, layout.dimensionStarts, dimensions.length);
     this.dimensionEnds = new Int32Array(buffer, layout.dimensionEnds, dimensions.length);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { EventKernel, kernelIntegers } from '../../../src/decode/kernel/event-kernel.ts';
 import { testDecoder } from '../outcomes.ts';
 
 const names = {
@@ -73,6 +74,17 @@ describe('the kernel', () => {
       expect(decoder.kernelCount - before).toBeGreaterThan(900);
       expect(decoder.fallbackCount).toBe(0);
     }
+  });
+
+  it('says where they are', () => {
+    const { integers } = EventKernel.shared() as EventKernel;
+    const { decode } = testDecoder({ names });
+    const flat = event('{"adapter":"a"}');
+    decode(`${flat}\n${flat}`);
+    decode(flat);
+    const { objectStart, objectEnd } = kernelIntegers;
+    const at = [integers[objectStart], integers[objectEnd]];
+    expect(flat.slice(...at)).toBe('{"adapter":"a"}');
   });
 
   it('leaves no attributes to the next event', () => {
