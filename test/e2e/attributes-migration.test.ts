@@ -8,6 +8,10 @@ import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
 const name = '0024_attributes';
+/** It, and what came later. */
+const fromIt = readMigrations()
+  .map((each) => each.name)
+  .filter((each) => each >= name);
 const tables = ['latency_10s', 'latency_1m', 'latency_1h', 'latency_1d'] as const;
 
 describe('the migration of own dimensions', () => {
@@ -39,7 +43,7 @@ describe('the migration of own dimensions', () => {
             query_params: { version, from: Math.floor(Date.now() / 1000) - 3_600 },
           });
         await insert('v1');
-        expect((await migrate(config)).applied).toEqual([name]);
+        expect((await migrate(config)).applied).toEqual(fromIt);
         await insert('v2');
 
         const expectAll = async () => {
@@ -71,9 +75,9 @@ describe('the migration of own dimensions', () => {
 
         // It was begun and not finished: it is applied again.
         await client.command({
-          query: `ALTER TABLE schema_migrations DELETE WHERE name = '${name}' SETTINGS mutations_sync = 2`,
+          query: `ALTER TABLE schema_migrations DELETE WHERE name >= '${name}' SETTINGS mutations_sync = 2`,
         });
-        expect((await migrate(config)).applied).toEqual([name]);
+        expect((await migrate(config)).applied).toEqual(fromIt);
         await expectAll();
         await requireSchema(client, config);
 
