@@ -19,12 +19,6 @@ export async function eventsOf(
   return [first, ...others];
 }
 
-/** Its newest event. @throws UnknownName as `eventsOf`. */
-export async function anomalyOf(client: ClickHouseClient, id: string): Promise<AnomalyEvent> {
-  const events = await eventsOf(client, id);
-  return events.at(-1) ?? events[0];
-}
-
 /**
  * The newest event of an anomaly of a model, or of several models of which it is one.
  *
@@ -35,9 +29,10 @@ export async function anomalyOfModel(
   id: string,
   model: string,
 ): Promise<AnomalyEvent> {
-  const event = await anomalyOf(client, id).catch((error: unknown) => {
+  const events = await eventsOf(client, id).catch((error: unknown) => {
     if (!(error instanceof UnknownName)) throw error;
   });
+  const event = events?.at(-1);
   const isOfModel =
     event?.model === model || event?.members?.some((member) => member.model === model) === true;
   if (event !== undefined && isOfModel) return event;
