@@ -22,7 +22,8 @@ export async function eventsOf(
 /**
  * The newest event of an anomaly of a model, or of several models of which it is one.
  *
- * @throws UnknownName as `eventsOf`, and for one of other models: who may read this model alone learns the same.
+ * @throws UnknownName as `eventsOf`, and for one of other models: who may read this model alone learns
+ * the same.
  */
 export async function anomalyOfModel(
   client: ClickHouseClient,
