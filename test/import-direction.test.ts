@@ -271,6 +271,7 @@ describe('the interface', () => {
       'contract/measure-unit.ts',
       'contract/objectives/objective-text.ts',
       'contract/worst-series.ts',
+      'series/attributes.ts',
     ]);
   });
 });

@@ -218,6 +218,7 @@ FROM
         if({digests:Bool}, e.q_ms[2], m.q_ms[2]) AS p95_ms,
         if({digests:Bool}, e.q_ms[3], m.q_ms[3]) AS p99_ms,
         if({digests:Bool}, e.baseline_p99_ms, m.baseline_p99_ms) AS baseline_p99_ms,
+        p99_ms / baseline_p99_ms AS ratio,
         e.given_up AS given_up,
         e.past_given_up AS past_given_up,
         arrayMap(
@@ -237,7 +238,7 @@ FROM
     UNION ALL
     SELECT
         model, counted_stage, requests, failed,
-        NULL AS p50_ms, NULL AS p95_ms, NULL AS p99_ms, NULL AS baseline_p99_ms,
+        NULL AS p50_ms, NULL AS p95_ms, NULL AS p99_ms, NULL AS baseline_p99_ms, NULL AS ratio,
         (toUInt64(0), '', '', 0., 0.) AS given_up, given_up AS past_given_up,
         arrayMap(at -> CAST(NULL AS Nullable(Float64)), range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS p99_steps_ms,
         p99_steps_ms AS baseline_steps_ms,

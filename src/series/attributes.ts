@@ -17,7 +17,7 @@ export function attributesText(values: Iterable<readonly [name: string, value: s
 
 /** One pair of the text, by which SQL finds series: `adapter=lora-7`. */
 export function attributePair(name: string, value: string): string {
-  return `${name}=${value.replaceAll(/[%,\p{Cc}]/gu, encodedBytes)}`;
+  return `${name}=${value.replaceAll(/[%,\p{Cc}]/gu, encodeURIComponent)}`;
 }
 
 /** Values by name, as they were sent. Inverse of `attributesText`; of series beyond a limit there are none. */
@@ -46,11 +46,9 @@ export function attributeOf(text: string | undefined, name: AttributeName): stri
 
 /** Unlike `decodeURIComponent` it throws at no text. */
 function decoded(encoded: string): string {
-  return Buffer.from(encoded.replaceAll('%', ''), 'hex').toString('utf8');
-}
-
-function encodedBytes(character: string): string {
-  return [...Buffer.from(character, 'utf8')]
-    .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
-    .join('');
+  const bytes = encoded
+    .slice(1)
+    .split('%')
+    .map((byte) => Number.parseInt(byte, 16));
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(bytes));
 }

@@ -18,6 +18,8 @@ export interface CompositionQuestion extends Question {
    * so those slowest in it are not known. Any other stage means the total.
    */
   readonly stage: string;
+  /** Names of own dimensions that are configured, without their prefix. */
+  readonly ownDimensions?: readonly string[] | undefined;
   /** The slowest slice of each step; otherwise all slices of the range as one. */
   readonly isStepped: boolean;
 }
@@ -80,6 +82,7 @@ export async function compositionView(
     windows: windowsOf(isStepped ? range : whole, bounds),
     rows: rows.map((row) => sliceOf(row, isStepped)),
     stages: known,
+    own_dimensions: [...(question.ownDimensions ?? [])],
     sql,
     ...unknown,
   };

@@ -5,11 +5,13 @@ import { resolutions } from '../../src/sink/windows/read-tails.ts';
 import { useStack } from '../containers/stack.ts';
 import { readWindows } from '../sink/windows/read-windows.ts';
 import { answerOf } from './dashboard/asked-api.ts';
+import { addressOf, soon, untilDrawn, useBrowserIfThere } from './dashboard/kit/use-browser.ts';
 import { packed } from './kit/packed.ts';
 import type { Rig } from './kit/rig.ts';
 import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
+const browser = useBrowserIfThere();
 /** Ten whole minutes, some time ago. */
 const fromMs = Math.floor(Date.now() / minuteMs - 20) * minuteMs;
 const toMs = fromMs + 10 * minuteMs;
@@ -168,6 +170,25 @@ describe('own dimensions and facets', () => {
         const { rows } = await ask(path, own);
         expect([path, rows.length > 0]).toEqual([path, true]);
       }
+      if (browser.isThere) await expectPanel(serve.url);
       await serve.stop();
     }));
 });
+
+/** The model's page splits by each own dimension; a value filters the page, and the others stay in the panel. */
+async function expectPanel(url: string | undefined): Promise<void> {
+  const { page, complaints } = await browser.open(url);
+  await page.goto(`/models/llm?from=${fromMs}&to=${toMs}`);
+  await untilDrawn(page);
+  const valuesOf = (name: string) =>
+    page.locator(`[data-panel="by-attributes.${name}"] tbody th`).allTextContents();
+  await soon(() => valuesOf('tier')).toEqual(['(none)', '3']);
+  const all = ['lora-1', 'lora,2%', '(none)', 'lora-3'];
+  await soon(() => valuesOf('adapter')).toEqual(all);
+  await page.getByRole('link', { name: 'lora,2%' }).click();
+  await soon(() => addressOf(page).params.attributes).toBe('adapter=lora%2C2%25');
+  await soon(() => page.locator('[data-panel="tail"]').textContent()).toContain('200 requests');
+  expect(await valuesOf('adapter')).toEqual(all);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+}

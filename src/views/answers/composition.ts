@@ -35,6 +35,11 @@ const knownStage = z.strictObject({
 
 export const compositionAnswer = answerOf(sliceRow).extend({
   stages: z.array(knownStage).describe('Stages that the model has ever had, by name.'),
+  own_dimensions: z
+    .array(z.string())
+    .describe(
+      'Own dimensions of `windows.dimensions`, without `attributes.`: each may be a `by` of tails.',
+    ),
 });
 export type SliceRow = z.output<typeof sliceRow>;
 export type KnownStage = z.output<typeof knownStage>;

@@ -49,6 +49,7 @@ interface StoredModel {
   readonly p95_ms: number | null;
   readonly p99_ms: number | null;
   readonly baseline_p99_ms: number | null;
+  readonly ratio: number | null;
   readonly given_up: GivenUp;
   readonly past_given_up: GivenUp;
   readonly p99_steps_ms: (number | null)[];

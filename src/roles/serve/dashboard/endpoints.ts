@@ -4,6 +4,7 @@ import { configuredMargin } from '../../../compare/compare-options.ts';
 import { facetName, ownName } from '../../../config/setting-types.ts';
 import { objectivesOf } from '../../../contract/objectives/objective.ts';
 import { StageTable } from '../../../contract/stage-table.ts';
+import { attributeNames } from '../../../series/own-attributes.ts';
 import { anomaliesView } from '../../../views/anomalies/anomalies.ts';
 import { anomalyView } from '../../../views/anomalies/anomaly.ts';
 import { anomaliesAnswer, anomalyAnswer } from '../../../views/answers/anomalies.ts';
@@ -207,6 +208,7 @@ const composition = rangeEndpoint({
     isStepped: values.by === 'time',
     stage: values.stage,
     stages: new StageTable(config.stages),
+    ownDimensions: attributeNames({ dimensions: config.windows.dimensions })?.dimensions,
   }),
   view: compositionView,
 });

@@ -1,3 +1,4 @@
+import { attributePair } from '../../../../src/series/attributes.ts';
 import { type Question, questionPath, rangeParams } from '../../data/use-answer.ts';
 import { place } from '../../state/place.ts';
 import { paramOf } from '../../state/url.ts';
@@ -34,6 +35,27 @@ export const modelQuestion = (endpoint: string, model: string, more: Question = 
 export function splitQuestion(model: string, by: SplitName): string {
   const stage = paramOf(place.value.params, 'stage');
   return modelQuestion('tails', model, { by, stage, q: '0.5,0.9,0.99', [by]: undefined });
+}
+
+/** Quantiles of each value of an own dimension, whatever this dimension is filtered to. */
+export function ownSplitQuestion(model: string, name: string): string {
+  const stage = paramOf(place.value.params, 'stage');
+  const attributes = otherPairs(name).join() || undefined;
+  return modelQuestion('tails', model, {
+    ...{ by: `attributes.${name}`, stage, q: '0.5,0.9,0.99', attributes },
+  });
+}
+
+/** The filter of own dimensions with this value of one of them, whatever it was; undefined for none. */
+export function filterWith(name: string, value: string): string | undefined {
+  const pair = value === '' ? [] : [attributePair(name, value)];
+  return [...otherPairs(name), ...pair].sort().join() || undefined;
+}
+
+/** Pairs of the filter that are of other own dimensions. */
+function otherPairs(name: string): string[] {
+  const pairs = (place.value.params.attributes ?? '').split(',');
+  return pairs.filter((pair) => pair !== '' && !pair.startsWith(`${name}=`));
 }
 
 /** Values stored apart from the dimensions: of a model and a version, whatever else is chosen. */

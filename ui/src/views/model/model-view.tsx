@@ -76,7 +76,10 @@ export function ModelView({ model }: { readonly model: string }) {
       {hasMilestones && <TokenPanels {...{ model, stages, anomalies }} />}
       <CompositionPanel {...{ model, stagesOnly, kind }} answered={composition} />
       {hasMilestones && <FacetsPanel model={model} />}
-      <SplitPanels model={model} splits={splits} stagesOnly={stagesOnly} />
+      <SplitPanels
+        {...{ model, splits, stagesOnly }}
+        ownDimensions={composition.value.answer?.own_dimensions ?? []}
+      />
       {!hasMilestones && <FacetsPanel model={model} />}
       <RequestsPanel {...{ model, stagesOnly, kind }} composition={composition.value.answer} />
     </>

@@ -1,16 +1,19 @@
 import { extentOf } from '../../charts/geometry/splits.ts';
 import { SplitDots } from '../../charts/split-dots.tsx';
 import type { TailsAnswer } from '../../data/answers.ts';
-import type { Asked } from '../../data/use-answer.ts';
+import { type Asked, useAnswer } from '../../data/use-answer.ts';
+import { shownName } from '../../format/name.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { hrefWith } from '../../state/place.ts';
 import { noRequests } from '../no-requests.ts';
 import { splitTable } from '../tables.ts';
-import { type SplitName, splitNames } from './model-question.ts';
+import { filterWith, ownSplitQuestion, type SplitName, splitNames } from './model-question.ts';
 
 interface Props {
   readonly model: string;
   readonly splits: Readonly<Record<SplitName, Asked<TailsAnswer>>>;
+  /** Names of own dimensions, without `attributes.`. */
+  readonly ownDimensions: readonly string[];
   readonly stagesOnly: readonly string[];
 }
 
@@ -27,8 +30,8 @@ const names = {
   start: 'Start',
 } as const;
 
-/** Quantiles by version, region, request type and start, on one axis. */
-export function SplitPanels({ model, splits, stagesOnly }: Props) {
+/** Quantiles by version, region, request type and start, on one axis, and by each own dimension. */
+export function SplitPanels({ model, splits, ownDimensions, stagesOnly }: Props) {
   const extent = extentOf(splitNames.flatMap((by) => splits[by].value.answer?.rows ?? []));
   return (
     <div class="columns columns-splits">
@@ -53,6 +56,41 @@ export function SplitPanels({ model, splits, stagesOnly }: Props) {
           )}
         </Panel>
       ))}
+      {ownDimensions.map((name) => (
+        <OwnSplitPanel key={name} {...{ model, name, stagesOnly }} />
+      ))}
     </div>
+  );
+}
+
+interface OwnProps {
+  readonly model: string;
+  readonly name: string;
+  readonly stagesOnly: readonly string[];
+}
+
+/** Quantiles by one own dimension. */
+function OwnSplitPanel({ model, name, stagesOnly }: OwnProps) {
+  const answered = useAnswer<TailsAnswer>(ownSplitQuestion(model, name));
+  const title = `By ${shownName(name)}`;
+  return (
+    <Panel
+      name={`by-attributes.${name}`}
+      title={title}
+      answered={answered}
+      minHeight={90}
+      empty={(answer) => noRequests(answer, model, stagesOnly)}
+      table={(answer) => splitTable(answer, name)}
+    >
+      {({ rows }) => (
+        <SplitDots
+          caption={title}
+          name={shownName(name)}
+          rows={rows}
+          extent={extentOf(rows)}
+          hrefOf={(value) => hrefWith({ attributes: filterWith(name, value) })}
+        />
+      )}
+    </Panel>
   );
 }
