@@ -67,13 +67,15 @@ export class MemoryWindows implements DecodeSink {
   /** Reads the time of a message's first event. */
   readonly #firstTime: DecodeSink = {
     event: (event) => {
-      if (Number.isNaN(this.#firstMs)) this.#firstMs = completionMs(event);
+      if (Number.isNaN(this.#firstMs)) this.#firstMs = event.tsMs;
     },
     reject: () => undefined,
     skip: () => undefined,
   };
   #firstMs = Number.NaN;
   #isAhead = false;
+  /** A recording may be in the order of starts, and a request may take longer than all that begin after it. */
+  #latestStartMs = Number.NEGATIVE_INFINITY;
   #pendingEvents = 0;
   /** Start of the next window to hand out; NaN before the first. */
   #nextMs = Number.NaN;
@@ -115,6 +117,7 @@ export class MemoryWindows implements DecodeSink {
       return;
     }
     this.#pendingEvents++;
+    this.#latestStartMs = Math.max(this.#latestStartMs, event.tsMs);
     const isCounted = completionMs(event) >= (this.#nextMs || Number.NEGATIVE_INFINITY);
     const outcome = isCounted ? this.#accumulator.add(event) : outcomes.late;
     if (outcome === outcomes.late) this.counts.late++;
@@ -155,7 +158,7 @@ export class MemoryWindows implements DecodeSink {
     if (Number.isNaN(this.#nextMs)) this.#nextMs = first;
     const doneMs = isOver
       ? (starts.at(-1) as number) + this.#windowMs
-      : this.#accumulator.watermarkMs - PATIENCE_MS;
+      : this.#latestStartMs - PATIENCE_MS;
     for (const startMs of starts) {
       const endMs = startMs + this.#windowMs;
       if (endMs > doneMs) break;

@@ -136,6 +136,23 @@ describe('windows in memory', () => {
     expect(memory.counts).toEqual({ events: 50_001 + held, rejected: 0, late: 0 });
   });
 
+  it('count requests that take longer than all that begin after them, in the order of starts', () => {
+    const memory = new MemoryWindows(config);
+    let counted = 0;
+    const count = (isOver: boolean) => {
+      for (const { windows } of memory.complete(isOver)) {
+        for (const { stages } of windows) counted += stages.get('total')?.requests ?? 0;
+      }
+    };
+    for (let n = 0; n < 2_000; n++) {
+      const total_ms = n % 50 === 0 ? 600_000 : 1_000;
+      memory.consume(text({ ts: startMs + 500 * n, model: 'a', total_ms }));
+      count(false);
+    }
+    count(true);
+    expect([counted, memory.counts]).toEqual([2_000, { events: 2_000, rejected: 0, late: 0 }]);
+  });
+
   it('are those of the others where one clock is wrong, behind or ahead', () => {
     const windowsOf = (oddAt: number, oddMs: number) => {
       const memory = new MemoryWindows(config);

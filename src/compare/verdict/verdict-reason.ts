@@ -128,6 +128,8 @@ function ofStageText({ stages, phrases }: Reasoned, stage: string, at: Endpoint[
 
 function passReason(of: Reasoned): string {
   const { phrases, quantiles, test, options } = of;
+  const goodput = test.objectives.map((row) => sharesText(of, row));
+  if (test.stages.length === 0) return [...goodput, 'durations do not decide'].join('; ');
   const [deepest] = decidingQuantiles.slice(-1);
   const [first = test.whole] = test.stages;
   const ofFirst =
@@ -153,7 +155,7 @@ function passReason(of: Reasoned): string {
         ...within(`${minEffectRatio} times or ${minEffectMs} ms`, byMs),
         ...within(`${minEffectRatio} times`, byRatio),
       ].join('; ');
-  return [ofFirst, bound, ...test.objectives.map((row) => sharesText(of, row))].join('; ');
+  return [ofFirst, bound, ...goodput].join('; ');
 }
 
 function inconclusiveReason(of: Reasoned): string {

@@ -52,6 +52,13 @@ describe('a verdict by goodput', () => {
     );
   });
 
+  it('says nothing of durations where goodput alone decides', () => {
+    expect(asked(served(0.01, 30), ['goodput'])).toMatchObject({
+      ...{ verdict: 'pass', tested_stages: [] },
+      reason: 'goodput is 99 %, against 99 % of version v1; durations do not decide',
+    });
+  });
+
   it('says that least is known of it, or that a version has none', () => {
     expect(asked(served(0.014)).reason).toMatch(/; least is known of goodput$/);
     const ofOne = withGoodput(minutesOf('one', 20, { requests: 300 }, { requests: 300 }), row, {
