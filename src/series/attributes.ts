@@ -20,6 +20,13 @@ export function attributePair(name: string, value: string): string {
   return `${name}=${value.replaceAll(/[%,\p{Cc}]/gu, encodeURIComponent)}`;
 }
 
+/** Pairs with commas between them, as `attributesText` writes them, in any order. */
+export const attributesPattern = manyOf('[A-Za-z][A-Za-z0-9_.-]{0,63}=(?:[^,%]|%[0-9A-F]{2})+');
+
+function manyOf(pair: string): RegExp {
+  return new RegExp(`^(?:${pair}(?:,${pair})*)?$`);
+}
+
 /** Values by name, as they were sent. Inverse of `attributesText`; of series beyond a limit there are none. */
 export function attributesOf(text: string): Map<string, string> {
   const pairs = text === '' || text === overflowValue ? [] : text.split(',');

@@ -4,7 +4,7 @@ import { objectiveRow } from '../../src/config/slos.ts';
 import { resolutions } from '../../src/sink/windows/read-tails.ts';
 import { useStack } from '../containers/stack.ts';
 import { readWindows } from '../sink/windows/read-windows.ts';
-import { answerOf } from './dashboard/asked-api.ts';
+import { answerOf, askApi } from './dashboard/asked-api.ts';
 import { addressOf, soon, untilDrawn, useBrowserIfThere } from './dashboard/kit/use-browser.ts';
 import { packed } from './kit/packed.ts';
 import type { Rig } from './kit/rig.ts';
@@ -155,6 +155,12 @@ describe('own dimensions and facets', () => {
       const own = { attributes: 'adapter=lora-3,tier=3' };
       expect((await ask('/v1/tails', { by: 'stage', ...own })).rows).toMatchObject([
         { by: 'total', requests: 120 },
+      ]);
+      const broken = await askApi(serve.url, '/v1/tails', {
+        ...{ model: 'llm', ...inRange, attributes: 'adapter=50%' },
+      });
+      expect([broken.status, JSON.parse(broken.text).detail]).toEqual([
+        ...[400, expect.stringContaining('must be pairs such as adapter=lora-7,gpu=h100')],
       ]);
       const facets = await answerOf<Record<string, unknown>>(serve.url, '/v1/facets', {
         ...{ model: 'llm', from: fromMs, to: toMs },

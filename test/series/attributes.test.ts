@@ -4,6 +4,7 @@ import {
   attributeOf,
   attributePair,
   attributesOf,
+  attributesPattern,
   attributesText,
   hasPairs,
 } from '../../src/series/attributes.ts';
@@ -26,12 +27,20 @@ describe('own dimensions as a text', () => {
         expect(attributesText(entries.toReversed())).toBe(text);
         expect(new Map(attributesOf(text))).toEqual(new Map(present(given)));
         expect(text).not.toMatch(/\p{Cc}/u);
+        expect(text).toMatch(attributesPattern);
         for (const [key, own] of entries) {
           expect(attributeOf(text, `attributes.${key}`)).toBe(own);
         }
       }),
     );
   });
+
+  it.each(['zz', 'a=', '=x', 'a=b,', ',a=b', 'a=50%', 'a=%2c', '1a=b', 'a=b,c'])(
+    'is none where a pair is broken: %j',
+    (text) => {
+      expect(text).not.toMatch(attributesPattern);
+    },
+  );
 
   it('differs for different values, and has the pairs of its values alone', () => {
     fc.assert(

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { hourMs } from '../../../base/time.ts';
 import { parseDuration } from '../../../config/duration.ts';
 import { epochMsOf } from '../../../decode/epoch-ms-of.ts';
+import { attributesPattern } from '../../../series/attributes.ts';
 import { type Filters, starts } from '../../../views/question.ts';
 import { mostSteps, type Retention, type TimeRange, timeRange } from '../../../views/time-range.ts';
 import { Problem } from '../../http/problem.ts';
@@ -26,6 +27,8 @@ export const requestParameters = {
   request_type: name.default('').describe('Only requests of this type.'),
   region: name.default('').describe('Only requests in this region.'),
   attributes: name
+    .regex(attributesPattern)
+    .meta({ form: 'pairs such as adapter=lora-7,gpu=h100, with %2C for a comma' })
     .default('')
     .transform((text) => (text === '' ? [] : text.split(',')))
     .describe('Only requests with these own dimensions: `adapter=lora-7,gpu=h100`.'),
