@@ -27,8 +27,9 @@ export const requestParameters = {
   request_type: name.default('').describe('Only requests of this type.'),
   region: name.default('').describe('Only requests in this region.'),
   attributes: name
-    .regex(attributesPattern)
-    .meta({ form: 'pairs such as adapter=lora-7,gpu=h100, with %2C for a comma' })
+    .refine((text) => attributesPattern.test(text), {
+      error: 'must be pairs such as adapter=lora-7,gpu=h100, with %2C for a comma',
+    })
     .default('')
     .transform((text) => (text === '' ? [] : text.split(',')))
     .describe('Only requests with these own dimensions: `adapter=lora-7,gpu=h100`.'),
