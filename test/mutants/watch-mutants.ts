@@ -209,8 +209,8 @@ export const watchMutants: readonly PlantedMutant[] = [
     name: 'recording-does-not-wait',
     bug: 'windows of a recording are complete by its latest event: whatever is out of order is late',
     file: 'src/backtest/memory-windows.ts',
-    find: 'this.#accumulator.watermarkMs - PATIENCE_MS',
-    replace: 'this.#accumulator.watermarkMs - PATIENCE_MS / 60',
+    find: 'this.#latestStartMs - PATIENCE_MS',
+    replace: 'this.#latestStartMs - PATIENCE_MS / 60',
     tests: ['test/backtest/memory-windows.test.ts', 'test/backtest/backtest.test.ts'],
   },
 ];
