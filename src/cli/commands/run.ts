@@ -27,8 +27,9 @@ Examples:
   tailmark run --source file --file events.ndjson.gz
 
 SIGTERM and Ctrl-C store what was read and end it within 5 seconds (ingest.stop_timeout): with 0, or
-with 1 where ClickHouse took too long; the rest is read again. Logs are JSON lines on standard error. /healthz, /readyz and
-/metrics are served at http.listen; without the role serve only where that is not the default.`,
+with 1 where ClickHouse took too long; the rest is read again. Logs are JSON lines on standard error.
+/healthz, /readyz and /metrics are served at http.listen; without the role serve only where that is
+not the default.`,
   configure(command) {
     command
       .option(

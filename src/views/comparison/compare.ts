@@ -26,8 +26,8 @@ import {
   namedIncident,
 } from './incident-comparison.ts';
 import {
+  boundsOf,
   type ComparedSide,
-  isBound,
   joinedQuantiles,
   readMixes,
   readSides,
@@ -94,7 +94,8 @@ export async function compareView(
       ? comparedByReleases
       : asOfIncident(comparedByReleases, ofIncident.event);
   const unknown = comparison.minutes === 0 ? await unknownSide(client, question) : undefined;
-  const quantiles = comparison.quantiles.map((quantile) => sidesOf(quantile, rows));
+  const bounds = sideBounds(rows, totalStage);
+  const quantiles = comparison.quantiles.map((quantile) => sidesOf(quantile, bounds));
   const mixes = compareMixes(comparison, await readMixes(client, query, read.minutes));
   return {
     range: {
@@ -118,7 +119,7 @@ export async function compareView(
     stages: stagesOf(comparison, rows),
     goodput: await comparedGoodput(client, question.objectives, query, read.minutes),
     mix: mixes.mix.map((sentence) => cleanText(sentence, reasonChars)),
-    like_with_like: mixes.like_with_like?.map((quantile) => sidesOf(quantile, rows)) ?? null,
+    like_with_like: mixes.like_with_like?.map((quantile) => sidesOf(quantile, bounds)) ?? null,
     sql,
   };
 }
@@ -207,36 +208,40 @@ function minuteText(iso: string): string {
 }
 
 function stagesOf({ stages }: Comparison, rows: readonly SideRow[]): CompareAnswer['stages'] {
-  return stages.map(({ stage, quantiles, excess_ms, share_of_excess }) => ({
-    stage,
-    quantiles: stageQuantiles.map((q) => {
-      // Stages that decide have intervals.
-      const { ratio_low = null, ratio_high = null } = quantiles.find((at) => at.q === q) ?? {};
-      const i = joinedQuantiles.indexOf(q);
-      const [a_ms, b_ms] = (['a', 'b'] as const).map(
-        (side) => rowOf(rows, side, stage)?.quantiles_ms[i] ?? null,
-      ) as [number | null, number | null];
-      const ratio = a_ms !== null && b_ms !== null && a_ms > 0 ? b_ms / a_ms : null;
-      const bounds = boundsOf(rows, stage, q);
-      return { q, a_ms, b_ms, ...bounds, ratio, ratio_low, ratio_high };
-    }),
-    ...{ excess_ms, share_of_excess },
-  }));
+  return stages.map(({ stage, quantiles, excess_ms, share_of_excess }) => {
+    const bounds = sideBounds(rows, stage);
+    const [ofA, ofB] = (['a', 'b'] as const).map((side) => rowOf(rows, side, stage)?.quantiles_ms);
+    return {
+      stage,
+      quantiles: stageQuantiles.map((q) => {
+        // Stages that decide have intervals.
+        const { ratio_low = null, ratio_high = null } = quantiles.find((at) => at.q === q) ?? {};
+        const i = joinedQuantiles.indexOf(q);
+        const [a_ms, b_ms] = [ofA?.[i] ?? null, ofB?.[i] ?? null];
+        const ratio = a_ms !== null && b_ms !== null && a_ms > 0 ? b_ms / a_ms : null;
+        return { q, a_ms, b_ms, ...bounds(q), ratio, ratio_low, ratio_high };
+      }),
+      ...{ excess_ms, share_of_excess },
+    };
+  });
 }
 
 type Weighted = Pick<QuantileComparison, 'q' | 'candidate_ms' | 'baseline_ms' | 'ratio'>;
 
 /** A quantile with the sides' own names; without an interval where none is known. */
-function sidesOf(
-  quantile: Weighted & Partial<QuantileComparison>,
-  rows: readonly SideRow[],
-): Quantile {
+function sidesOf(quantile: Weighted & Partial<QuantileComparison>, bounds: SideBounds): Quantile {
   const { q, baseline_ms: a_ms, candidate_ms: b_ms, ratio } = quantile;
   const { ratio_low = null, ratio_high = null } = quantile;
-  const bounds = boundsOf(rows, totalStage, q);
-  return { q, a_ms, b_ms, ...bounds, ratio, ratio_low, ratio_high };
+  return { q, a_ms, b_ms, ...bounds(q), ratio, ratio_low, ratio_high };
 }
 
-function boundsOf(rows: readonly SideRow[], stage: string, q: number) {
-  return { a_at_least: isBound(rows, 'a', stage, q), b_at_least: isBound(rows, 'b', stage, q) };
+type SideBounds = (q: number) => Pick<Quantile, 'a_at_least' | 'b_at_least'>;
+
+/** Tells of one of `joinedQuantiles` on which sides of a stage it is a lower bound. */
+function sideBounds(rows: readonly SideRow[], stage: string): SideBounds {
+  const [a, b] = (['a', 'b'] as const).map((side) => boundsOf(rows, side, stage));
+  return (q) => {
+    const i = joinedQuantiles.indexOf(q);
+    return { a_at_least: a?.[i] === true, b_at_least: b?.[i] === true };
+  };
 }

@@ -117,15 +117,18 @@ export function rowOf(
   return rows.find((row) => row.side === side && row.stage === stage);
 }
 
-/** Reports whether a quantile of a side's stage is a lower bound: it lies beyond the last request that ended. */
-export function isBound(
+/**
+ * Which of `joinedQuantiles` of a side's stage are lower bounds, as they lie beyond the last request that ended. Cost
+ * where requests were given up: their digests are decoded.
+ */
+export function boundsOf(
   rows: readonly SideRow[],
   side: SideRow['side'],
   stage: string,
-  q: number,
-): boolean {
+): readonly boolean[] {
   const row = rowOf(rows, side, stage);
-  return row !== undefined && boundedQuantiles([q], [null], row)[0]?.isAtLeast === true;
+  const quantiles = row === undefined ? [] : boundedQuantiles(joinedQuantiles, [], row);
+  return joinedQuantiles.map((_, i) => quantiles[i]?.isAtLeast === true);
 }
 
 /** Both sides from the first block with requests of both to the last one; undefined where there is none. */
@@ -189,7 +192,10 @@ async function readMix(
   return parts;
 }
 
-/** Reads the requests of one side by their sizes, and by those of their answers. These are stored without region, type and start. */
+/**
+ * Reads the requests of one side by their sizes, and by those of their answers. These are stored without region, type
+ * and start.
+ */
 async function readSizes(
   client: ClickHouseClient,
   { model }: Pick<SidesQuery, 'model'>,
