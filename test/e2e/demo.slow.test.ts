@@ -32,7 +32,8 @@ it.runIf(stack.kind === 'local')(
       // The fault stays, and the incident is open.
       expect(demo.out()).toMatch(/^open, \w+ {2}.*\bp\d+ of ranker /m);
       expect(demo.out()).not.toMatch(/^resolved .*ranker/m);
-      await doctorPasses(demo.out());
+      const env = shellOf(demo.out());
+      await doctorPasses(env);
       expect(demo.out()).not.toMatch(/^resolved .*ranker/m);
       demo.type('\n');
       await untilPrinted('\nok  ');
@@ -42,6 +43,7 @@ it.runIf(stack.kind === 'local')(
       );
       const [, home = ''] = /dashboard (http:\S+\/)$/m.exec(demo.err()) ?? [];
       const [, incident = ''] = /^incident {2}(http:\S+)$/m.exec(printed) ?? [];
+      await withoutMerges(env);
       if (browser.isThere) await newcomersPath(home, incident);
       demo.signal('SIGINT');
       expect([await demo.exited, demo.err()]).toEqual([0, demo.err()]);
@@ -52,13 +54,24 @@ it.runIf(stack.kind === 'local')(
   },
 );
 
-/** Expects that all is well in the very shell that the demo prints. */
-async function doctorPasses(printed: string): Promise<void> {
+/** The environment that the demo prints for another shell. */
+function shellOf(printed: string): Readonly<Record<string, string>> {
   const exports = [...printed.matchAll(/^ {2}export (\w+)=(.*)$/gm)];
   expect(exports.map(([, name]) => name)).toEqual([
     ...['TAILMARK_KAFKA_BROKERS', 'TAILMARK_KAFKA_GROUP_ID', 'TAILMARK_CLICKHOUSE_URL'],
   ]);
-  const env = Object.fromEntries(exports.map(([, name, value]) => [name, value]));
+  return Object.fromEntries(exports.map(([, name = '', value = '']) => [name, value]));
+}
+
+/** A merge of parts in ClickHouse merges digests in another order, which moves a percentile by up to 0.4 %. */
+async function withoutMerges(env: Readonly<Record<string, string>>): Promise<void> {
+  const body = 'SYSTEM STOP MERGES';
+  const response = await fetch(env['TAILMARK_CLICKHOUSE_URL'] ?? '', { method: 'POST', body });
+  expect([response.status, await response.text()]).toEqual([200, '']);
+}
+
+/** Expects that all is well in the very shell that the demo prints. */
+async function doctorPasses(env: Readonly<Record<string, string>>): Promise<void> {
   const doctor = startChild(['doctor', '--json'], env);
   const exitCode = await doctor.exited;
   expect([exitCode, doctor.out(), doctor.err()]).toEqual([0, doctor.out(), doctor.err()]);

@@ -81,12 +81,15 @@ export async function withPermittedSettings<T>(
   run: (settings: Settings) => Promise<T>,
 ): Promise<T> {
   const original = originals.get(client) ?? client;
+  const tried = permitted.get(original);
   try {
-    return await run(permitted.get(original) ?? {});
+    return await run(tried ?? {});
   } catch (error) {
-    if (permitted.has(original) || !isRefusedSetting(error)) throw error;
-    permitted.set(original, await settingsPermitted(original));
-    return run(permitted.get(original) ?? {});
+    if (tried !== undefined || !isRefusedSetting(error)) throw error;
+    // Another query, begun at the same time, may have asked meanwhile.
+    const found = permitted.get(original) ?? (await settingsPermitted(original));
+    permitted.set(original, found);
+    return run(found);
   }
 }
 

@@ -1,7 +1,7 @@
 // Covers src/sink/client/read-query.ts.
 
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { readingSettings, reliedSettings } from '../../../src/sink/client/query-settings.ts';
 import { readRows } from '../../../src/sink/client/read-query.ts';
 import { rowBinaryOf } from '../../../src/sink/row-binary/row-binary-of.ts';
@@ -58,6 +58,23 @@ describe('settings of queries', () => {
       none,
       { wait_end_of_query: 1, ...none },
     ]);
+  });
+
+  it('are left out of a query too that is refused after another one has found out', async () => {
+    const { client } = clientOf(Object.keys(all));
+    const query = client.query.bind(client);
+    let answerFirst = (): void => undefined;
+    const later = new Promise<void>((resolve) => {
+      answerFirst = resolve;
+    });
+    vi.spyOn(client, 'query').mockImplementationOnce(async (options) => {
+      await later;
+      return query(options);
+    });
+    const slow = readRows(client, 'progress', { groupId: 'g' });
+    await readRows(client, 'progress', { groupId: 'g' });
+    answerFirst();
+    expect(await slow).toEqual([{ n: 1 }]);
   });
 
   it('are sent but for those that a constraint fixes', async () => {
