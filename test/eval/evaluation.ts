@@ -1,8 +1,8 @@
 import { faultKinds } from './faults.ts';
+import { type FaultOutcome, learningDays, type SeriesOutcome } from './judge-series.ts';
 import { nullFamilies, windowMs } from './null-families.ts';
 import { poissonUpperBound } from './poisson-bound.ts';
 import { type RivalName, rivalNames } from './rivals.ts';
-import { type FaultOutcome, learningDays, type SeriesOutcome } from './run-series.ts';
 
 /** False pages of one method, in so much traffic without faults. */
 export interface FalsePages {

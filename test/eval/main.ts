@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { evaluate } from './evaluation.ts';
+import { learningDays, type SeriesOrder, type SeriesOutcome } from './judge-series.ts';
 import { nullFamilies } from './null-families.ts';
 import { renderEvaluation } from './render-evaluation.ts';
 import { runOrders } from './run-orders.ts';
-import { learningDays, type SeriesOrder, type SeriesOutcome } from './run-series.ts';
 import { firstSeed } from './seed-ranges.ts';
 
 // Run by run.js.

@@ -1,195 +1,76 @@
-import { configSchema } from '../../src/config/schema.ts';
-import type { AnomalyEvent } from '../../src/contract/anomaly-event.ts';
-import { Detector } from '../../src/detect/detector.ts';
 import { Random } from '../../src/generate/random.ts';
-import type { SeriesWindow } from '../../src/series/series-window.ts';
-import { CompletedWindows, ofAllVersions } from './completed-windows.ts';
+import { ofAllVersions, type VersionDurations } from './completed-windows.ts';
 import { drawWindow } from './draw-window.ts';
 import { type Fault, faultsFrom } from './faults.ts';
-import { type NullFamily, nullFamilies, windowMs, windowsPerDay } from './null-families.ts';
-import { type RivalName, Rivals, rivalNames } from './rivals.ts';
+import {
+  detectSettings,
+  judgeSeries,
+  type SeriesOrder,
+  type SeriesOutcome,
+  type SeriesSource,
+} from './judge-series.ts';
+import { type NullFamily, nullFamilies, windowsPerDay } from './null-families.ts';
 import { SeriesOracle } from './series-oracle.ts';
+import type { Moment, TrafficModel } from './traffic-model.ts';
 import { trueEffect } from './true-effect.ts';
-import { WindowMaker } from './window-maker.ts';
 
-/** One simulated series: traffic of a family for some days, with faults from one day on, or none. */
-export interface SeriesOrder {
-  readonly family: string;
-  readonly seed: number;
-  readonly days: number;
-  /** The first day with faults; undefined for traffic without faults. */
-  readonly faultsFromDay?: number | undefined;
-}
-
-/** Result of a fault. */
-export interface FaultOutcome {
-  readonly kind: string;
-  readonly stage: string;
-  /** True where it is too small to page by `min_effect_ratio` and `min_effect_ms`. */
-  readonly isSmall: boolean;
-  /** Windows until the event, undefined without one. */
-  readonly oracleWindows: number | undefined;
-  readonly delayMs: number | undefined;
-  readonly blamed: string | undefined;
-  readonly pages: number;
-  readonly resolves: number;
-  readonly rivals: Readonly<Record<RivalName, boolean>>;
-}
-
-export interface SeriesOutcome extends SeriesOrder {
-  /** Window and summary of each false page. */
-  readonly falsePages: readonly { readonly window: number; readonly summary: string }[];
-  readonly rivalFalsePages: Readonly<Record<RivalName, number>>;
-  readonly faults: readonly FaultOutcome[];
-  readonly seriesWindows: number;
-  readonly detectorMs: number;
-}
-
-/** Page budget of one series: one in a thousand weeks. */
-export const pagesPerWeek = 1e-3;
-const startMs = Date.UTC(2026, 10, 2);
-/** Time after the fault's end in which an event still counts as found, or as the same page. */
-const afterMs = 10 * 60_000;
-/** Days from which every method learns, without evaluation. */
-export const learningDays = 1;
-/** Days until all open anomalies must have ended: they are rebaselined after two. */
-const epilogueDays = 3;
-
-/** Runs one series through the detector, its rivals and the oracle. The same order gives the same outcome. */
+/** Runs one series of a family. The same order gives the same outcome. */
 export function runSeries(order: SeriesOrder): SeriesOutcome {
   const family = nullFamilies.find(({ name }) => name === order.family) as NullFamily;
   const random = new Random(`${order.family} ${order.seed}`);
-  const model = family.model(random);
-  const draws = random.split('requests');
-  const { detect } = configSchema.parse({ detect: { page_budget_per_week: pagesPerWeek } });
-  const detector = new Detector(detect);
-  const rivals = new Rivals();
-  const completed = new CompletedWindows(windowMs, random.split('offsets'));
-  const maker = new WindowMaker(windowMs);
-  const windows = order.days * windowsPerDay;
   const faults =
     order.faultsFromDay === undefined
       ? []
-      : faultsFrom(order.faultsFromDay * windowsPerDay, windows, random.split('faults'));
-  const oracle = new SeriesOracle(model, faults);
-  const small = new Set<Fault>();
-  const emitted: AnomalyEvent[] = [];
-  let seriesWindows = 0;
-  let detectorMs = 0;
-  let at = 0;
-  const drawn = (window: number, fault: Fault | undefined) => {
-    const moment = model.momentAt(window);
-    draws.seek(window, 0);
+      : faultsFrom(
+          order.faultsFromDay * windowsPerDay,
+          order.days * windowsPerDay,
+          random.split('faults'),
+        );
+  return judgeSeries(order, new ModelSource(family.model(random), faults, random), random);
+}
+
+/** Traffic of a model whose law the oracle knows. */
+export class ModelSource implements SeriesSource {
+  readonly faults: readonly Fault[];
+  readonly #model: TrafficModel;
+  readonly #random: Random;
+  readonly #draws: Random;
+  readonly #oracle: SeriesOracle;
+  readonly #small = new Set<Fault>();
+  #moment: Moment | undefined;
+
+  constructor(model: TrafficModel, faults: readonly Fault[], random: Random) {
+    this.faults = faults;
+    this.#model = model;
+    this.#random = random;
+    this.#draws = random.split('requests');
+    this.#oracle = new SeriesOracle(model, faults);
+  }
+
+  startedIn(window: number, fault: Fault | undefined): readonly VersionDurations[] {
+    const moment = this.#model.momentAt(window);
+    this.#moment = moment;
+    this.#draws.seek(window, 0);
     const { version } = moment;
-    const started = { version, durations: drawWindow(moment, window, fault, draws) };
-    const ended = completed.complete(window, [started]);
-    const windowStartMs = startMs + window * windowMs;
-    const present = ended.flatMap((each) =>
-      maker.make(windowStartMs, each.version, each.durations),
-    );
-    return { moment, ended, windowStartMs, present };
-  };
-  const evaluate = (present: readonly SeriesWindow[], windowStartMs: number) =>
-    detector.observe(present, windowStartMs + windowMs + 2_000, windowStartMs);
-  for (let window = 0; window < windows; window++) {
-    while ((faults[at]?.to ?? Number.POSITIVE_INFINITY) <= window) at++;
-    const fault = (faults[at]?.from ?? Number.POSITIVE_INFINITY) <= window ? faults[at] : undefined;
-    const { moment, ended, windowStartMs, present } = drawn(window, fault);
-    if (faults.length > 0) oracle.observe(window, moment, fault, ofAllVersions(ended));
-    if (fault?.from === window) {
-      const { ratio, excessMs } = trueEffect(fault, moment, random.split(`effect ${window}`));
-      if (ratio < detect.min_effect_ratio || excessMs < detect.min_effect_ms) small.add(fault);
+    return [{ version, durations: drawWindow(moment, window, fault, this.#draws) }];
+  }
+
+  observe(window: number, fault: Fault | undefined, completed: readonly VersionDurations[]): void {
+    const moment = this.#moment as Moment;
+    if (this.faults.length > 0) {
+      this.#oracle.observe(window, moment, fault, ofAllVersions(completed));
     }
-    seriesWindows += present.length;
-    rivals.observe(windowStartMs, present);
-    const beganMs = performance.now();
-    emitted.push(...evaluate(present, windowStartMs));
-    detectorMs += performance.now() - beganMs;
+    if (fault?.from !== window) return;
+    const { ratio, excessMs } = trueEffect(fault, moment, this.#random.split(`effect ${window}`));
+    const { min_effect_ratio, min_effect_ms } = detectSettings;
+    if (ratio < min_effect_ratio || excessMs < min_effect_ms) this.#small.add(fault);
   }
-  // Anomalies open by then are followed to their ends, without faults; new ones are ignored.
-  const open = stillOpen(emitted);
-  const lastWindow = windows + epilogueDays * windowsPerDay;
-  for (let window = windows; open.size > 0 && window < lastWindow; window++) {
-    const { windowStartMs, present } = drawn(window, undefined);
-    for (const event of evaluate(present, windowStartMs)) {
-      if (event.state === 'resolved' && open.delete(event.id)) emitted.push(event);
-    }
+
+  foundAt(fault: Fault): number {
+    return this.#oracle.foundAt(fault);
   }
-  return {
-    ...order,
-    ...outcomeOf(emitted, rivals, faults, { small, oracle }),
-    seriesWindows,
-    detectorMs,
-  };
-}
 
-/** Returns ids of anomalies that were opened and not resolved. */
-function stillOpen(emitted: readonly AnomalyEvent[]): Set<string> {
-  const open = new Set<string>();
-  for (const { id, state } of emitted) {
-    if (state === 'resolved') open.delete(id);
-    else open.add(id);
+  isSmall(fault: Fault): boolean {
+    return this.#small.has(fault);
   }
-  return open;
-}
-
-interface KnownOfFaults {
-  readonly small: ReadonlySet<Fault>;
-  readonly oracle: SeriesOracle;
-}
-
-function outcomeOf(
-  emitted: readonly AnomalyEvent[],
-  rivals: Rivals,
-  faults: readonly Fault[],
-  { small, oracle }: KnownOfFaults,
-) {
-  const opened = emitted.filter(({ state }) => state === 'opened');
-  const msOf = (window: number) => startMs + window * windowMs;
-  const isOf = (fault: Fault, fromMs: number, toMs: number) =>
-    fromMs < msOf(fault.to) + afterMs && toMs >= msOf(fault.from);
-  const isLearning = (ms: number) => ms < msOf(learningDays * windowsPerDay);
-  const belongs = (event: AnomalyEvent) => {
-    const detectedMs = Date.parse(event.detected_at);
-    return faults.find((fault) => isOf(fault, detectedMs, detectedMs));
-  };
-  const falsePages = opened
-    .filter((event) => belongs(event) === undefined && !isLearning(Date.parse(event.detected_at)))
-    .map(({ detected_at, summary }) => ({
-      window: (Date.parse(detected_at) - startMs) / windowMs,
-      summary,
-    }));
-  const rivalFalsePages = Object.fromEntries(
-    rivalNames.map((name) => [
-      name,
-      rivals.pages[name].filter(
-        ({ startedMs, lastMs }) =>
-          !isLearning(startedMs) && !faults.some((fault) => isOf(fault, startedMs, lastMs)),
-      ).length,
-    ]),
-  ) as Record<RivalName, number>;
-  const outcomes = faults.map((fault): FaultOutcome => {
-    const own = opened.filter((event) => belongs(event) === fault);
-    const [first] = own;
-    const foundAt = oracle.foundAt(fault);
-    const delayMs = first && Date.parse(first.detected_at) - msOf(fault.from);
-    const ids = new Set(own.map(({ id }) => id));
-    return {
-      kind: fault.kind,
-      stage: fault.stage,
-      isSmall: small.has(fault),
-      oracleWindows: foundAt < 0 ? undefined : foundAt - fault.from + 1,
-      delayMs,
-      blamed: first?.stage,
-      pages: own.length,
-      resolves: emitted.filter(({ id, state }) => ids.has(id) && state === 'resolved').length,
-      rivals: Object.fromEntries(
-        rivalNames.map((name) => [
-          name,
-          rivals.pages[name].some(({ startedMs, lastMs }) => isOf(fault, startedMs, lastMs)),
-        ]),
-      ) as Record<RivalName, boolean>,
-    };
-  });
-  return { falsePages, rivalFalsePages, faults: outcomes };
 }

@@ -5,8 +5,8 @@ import { Detector } from '../../../src/detect/detector.ts';
 import { Random } from '../../../src/generate/random.ts';
 import { CompletedWindows, ofAllVersions, type VersionDurations } from '../completed-windows.ts';
 import { drawWindow } from '../draw-window.ts';
+import { pagesPerWeek } from '../judge-series.ts';
 import { type NullFamily, nullFamilies, windowMs, windowsPerDay } from '../null-families.ts';
-import { pagesPerWeek } from '../run-series.ts';
 import { WindowMaker } from '../window-maker.ts';
 import { calm, driftCases, driftFromWindow, faultOf } from './drift-cases.ts';
 

@@ -1,8 +1,8 @@
 import { configSchema } from '../../../src/config/schema.ts';
 import { Detector } from '../../../src/detect/detector.ts';
 import { Random } from '../../../src/generate/random.ts';
+import { pagesPerWeek } from '../judge-series.ts';
 import { type NullFamily, nullFamilies, windowMs, windowsPerDay } from '../null-families.ts';
-import { pagesPerWeek } from '../run-series.ts';
 import { componentsOf, drawMs } from '../traffic-model.ts';
 import { incidentTraffic } from './incident-traffic.ts';
 

@@ -2,8 +2,8 @@ import { configSchema } from '../../../src/config/schema.ts';
 import { Detector } from '../../../src/detect/detector.ts';
 import { Random } from '../../../src/generate/random.ts';
 import { type Fault, faultsFrom } from '../faults.ts';
+import { learningDays, pagesPerWeek } from '../judge-series.ts';
 import { windowMs, windowsPerDay } from '../null-families.ts';
-import { learningDays, pagesPerWeek } from '../run-series.ts';
 import { trueEffect } from '../true-effect.ts';
 import { incidentTraffic } from './incident-traffic.ts';
 

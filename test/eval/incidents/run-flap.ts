@@ -1,8 +1,8 @@
 import { configSchema } from '../../../src/config/schema.ts';
 import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
+import { pagesPerWeek } from '../judge-series.ts';
 import { windowMs, windowsPerDay } from '../null-families.ts';
-import { pagesPerWeek } from '../run-series.ts';
 import { faultOf } from './fault-of.ts';
 import { incidentTraffic } from './incident-traffic.ts';
 

@@ -3,8 +3,8 @@ import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
 import type { SeriesWindow } from '../../../src/series/series-window.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
+import { pagesPerWeek } from '../judge-series.ts';
 import { windowMs, windowsPerDay } from '../null-families.ts';
-import { pagesPerWeek } from '../run-series.ts';
 import { faultOf } from './fault-of.ts';
 import { incidentTraffic } from './incident-traffic.ts';
 

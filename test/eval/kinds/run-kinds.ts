@@ -6,7 +6,7 @@ import { Detector } from '../../../src/detect/detector.ts';
 import { defaultFleet } from '../../../src/generate/default-fleet.ts';
 import type { Fault } from '../../../src/generate/fault.ts';
 import { publishedTraffic } from '../../../src/generate/publish/published-traffic.ts';
-import { pagesPerWeek } from '../run-series.ts';
+import { pagesPerWeek } from '../judge-series.ts';
 import { type FaultCase, faultCases, isMixRight } from './fault-cases.ts';
 
 export interface KindsOrder {

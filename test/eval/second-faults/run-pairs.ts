@@ -5,8 +5,8 @@ import { Detector } from '../../../src/detect/detector.ts';
 import { sharedPart } from '../../../src/detect/state-parts.ts';
 import type { Fault } from '../faults.ts';
 import { incidentTraffic } from '../incidents/incident-traffic.ts';
+import { pagesPerWeek } from '../judge-series.ts';
 import { windowMs } from '../null-families.ts';
-import { pagesPerWeek } from '../run-series.ts';
 import { type PairOrder, type PairSeries, pairSeries } from './pair-cases.ts';
 
 /** An anomaly: when it was opened and resolved, in milliseconds, and what it blames. */
