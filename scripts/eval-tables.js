@@ -16,6 +16,7 @@ export const evalPages = {
     ],
   ],
   'docs/explained/evaluation-llm.md': ['eval-llm'],
+  'docs/explained/evaluation-mechanisms.md': ['eval-mechanisms'],
   'docs/explained/verdict.md': ['eval-verdict'],
   'docs/explained/verdict-stages.md': ['eval-verdict-stages'],
   'docs/explained/comparison.md': ['eval-compare'],

@@ -77,7 +77,8 @@ export function evaluate(outcomes: readonly SeriesOutcome[]): Evaluation {
   };
 }
 
-function falsePagesOf(name: string, outcomes: readonly SeriesOutcome[]): FalsePages {
+/** False pages of some series, all with nothing wrong. */
+export function falsePagesOf(name: string, outcomes: readonly SeriesOutcome[]): FalsePages {
   const seriesWeeks = outcomes.reduce((sum, { days }) => sum + (days - learningDays) / 7, 0);
   const pages = outcomes.reduce((sum, { falsePages }) => sum + falsePages.length, 0);
   const perThousand = (n: number) => (n / seriesWeeks) * 1000;
@@ -90,7 +91,8 @@ function falsePagesOf(name: string, outcomes: readonly SeriesOutcome[]): FalsePa
   };
 }
 
-function foundOf(name: string, all: readonly FaultOutcome[]): FaultsFound {
+/** What became of some faults. */
+export function foundOf(name: string, all: readonly FaultOutcome[]): FaultsFound {
   const faults = all.filter(({ isSmall }) => !isSmall);
   const found = faults.filter(({ delayMs }) => delayMs !== undefined);
   const possible = faults.filter(({ oracleWindows }) => oracleWindows !== undefined);

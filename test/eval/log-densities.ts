@@ -11,7 +11,7 @@ const requestsPerLog = 16;
 
 /**
  * Computes ln of the density of one stage's durations in one window, for each of its possible states. States
- * differ only in the weights of their components, so that each component's density is computed once.
+ * often differ only in the weights of their components: then each component's density is computed once.
  */
 export function logDensities(
   durations: readonly number[],
@@ -19,6 +19,13 @@ export function logDensities(
   { share, factor }: Slowdown = { share: 0, factor: 1 },
 ): Float64Array {
   const components = states[0] as readonly Component[];
+  if (states.some((state) => !haveSameParts(state, components))) {
+    const slowdown = { share, factor };
+    return Float64Array.from(
+      states,
+      (state) => logDensities(durations, [state], slowdown)[0] as number,
+    );
+  }
   const parts = components.length;
   const weights = Float64Array.from(states.flatMap((state) => state.map(({ weight }) => weight)));
   const logs = new Float64Array(states.length);
@@ -48,6 +55,13 @@ export function logDensities(
   }
   takeLogs(products, logs);
   return logs.map((log) => log + logScale);
+}
+
+function haveSameParts(some: readonly Component[], others: readonly Component[]): boolean {
+  return some.every(({ medianMs, sigma, isPareto }, i) => {
+    const other = others[i];
+    return medianMs === other?.medianMs && sigma === other.sigma && isPareto === other.isPareto;
+  });
 }
 
 function takeLogs(products: Float64Array, logs: Float64Array): void {

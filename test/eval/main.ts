@@ -5,6 +5,7 @@ import { learningDays, type SeriesOrder, type SeriesOutcome } from './judge-seri
 import { nullFamilies } from './null-families.ts';
 import { renderEvaluation } from './render-evaluation.ts';
 import { runOrders } from './run-orders.ts';
+import { sayingOf } from './say-outcome.ts';
 import { firstSeed } from './seed-ranges.ts';
 
 // Run by run.js.
@@ -38,26 +39,10 @@ const orders: SeriesOrder[] = [
     names.map((family) => ({ family, seed, days: 4, faultsFromDay: 1 })),
   ),
 ];
-let ended = 0; // In this run: kept outcomes are not computed again.
 const worker = new URL('./worker.js', import.meta.url);
-const say = (outcome: SeriesOutcome) => {
-  ended++;
-  if (!values.verbose) return;
-  const { family, seed, falsePages, faults } = outcome;
-  process.stderr.write(`${ended}/${orders.length} ${family} ${seed}\n`);
-  for (const { window, summary } of falsePages) {
-    process.stderr.write(`  false page at window ${window}: ${summary}\n`);
-  }
-  for (const fault of faults) {
-    const { kind, oracleWindows, delayMs, blamed, pages, resolves } = fault;
-    const emitted = delayMs === undefined ? 'not reported' : `reported after ${delayMs / 1000} s`;
-    const text = `${kind}: oracle ${oracleWindows ?? '–'}, ${emitted}, ${blamed ?? '–'}, ${pages} pages, ${resolves} resolves`;
-    process.stderr.write(`  ${text}\n`);
-  }
-};
 const outcomes = await runOrders<SeriesOrder, SeriesOutcome>(worker, orders, {
   threads: Number(values.jobs),
-  onOutcome: say,
+  onOutcome: values.verbose ? sayingOf(orders.length) : undefined,
   keepIn: values.keep,
 });
 const evaluation = evaluate(outcomes);

@@ -13,6 +13,7 @@ faults           traffic with faults: --faulty N (2 series of each family)
                  both --from N (the first seed, from 1 on), --family NAME …, --jobs N, --json,
                  --keep FILE (each outcome as it ends: with it a run that was ended goes on)
 kinds            a fleet in which everything goes wrong: --count N, --calm N, --days N, --jobs N
+mechanisms       servers, queues, caches: --weeks N, --faulty N, --from N, --group NAME, --name NAME, --keep FILE
 drift            what gets slower by the day: --from N, --count N, --days N, --jobs N
 incidents        what comes and goes, and what lasts: --count N
 second-faults    a fault at another stage while one is open: --from N, --count N, --pairs N, --jobs N, --keep FILE
@@ -40,6 +41,7 @@ const modes = {
   ...Object.fromEntries(
     [
       'kinds',
+      'mechanisms',
       'drift',
       'incidents',
       'second-faults',
