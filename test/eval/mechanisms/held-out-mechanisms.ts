@@ -144,7 +144,7 @@ export const heldOutMechanisms: readonly Mechanism[] = [
     },
   },
   {
-    ...{ name: 'hourly job', group: 'held out', stage: 'forward', followers: [] },
+    ...{ name: 'rebuilt every hour', group: 'held out', stage: 'forward', followers: [] },
     says: 'in the first four minutes of each hour two of five requests wait for a table that is rebuilt',
     traffic: (random) =>
       requestsOf(['queue', 'features', 'forward'], random, (window) => {
