@@ -3,9 +3,12 @@
 -- part in the middle that they fill, of the next coarser one, as in tails.sql. Sums are of whole microseconds and
 -- quantiles of 32 bits: neither leaves the range of the values. Where
 -- requests were given up (censored), the digests have what an answer's quantiles are computed of: docs/explained/given-up.md.
+-- The values with most requests come first; beyond the limit, `all_rows` and `all_requests` count the others too.
 SELECT
     value AS by,
     sum(l.requests) AS requests,
+    count() OVER () AS all_rows,
+    sum(requests) OVER () AS all_requests,
     sum(l.errors) + sum(l.timeouts) AS failed,
     min(l.min_ms) AS min_ms,
     max(l.max_ms) AS max_ms,

@@ -40,8 +40,18 @@ const kinds = [
   { attributes: undefined, count: 80, ms: 20 },
 ] as const;
 
+/** More adapters than an answer has: those of one request are slower, and some of them are left out. */
+const many = Array.from({ length: 1_100 }, (_, n) => n).flatMap((n) =>
+  Array.from({ length: n < 950 ? 2 : 1 }, () => ({
+    ts: fromMs + 2_000,
+    model: 'many',
+    attributes: { adapter: `a${n}` },
+    total_ms: n < 950 ? 10 : 500 + n,
+  })),
+);
+
 const requests = kinds
-  .flatMap(({ attributes, count, ms }) =>
+  .flatMap<{ readonly ts: number }>(({ attributes, count, ms }) =>
     Array.from({ length: count }, (_, n) => ({
       ts: fromMs + 1_000 + Math.floor((n / count) * 9 * minuteMs),
       model: 'llm',
@@ -50,6 +60,7 @@ const requests = kinds
       total_ms: ms,
     })),
   )
+  .concat(many)
   .toSorted((a, b) => a.ts - b.ts);
 const last = { ts: toMs + minuteMs, model: 'later', total_ms: 1 };
 
@@ -96,7 +107,7 @@ describe('own dimensions and facets', () => {
 
       const windows = await readWindows(rig.client, { fromMs, toMs, windowMs: minuteMs });
       const ofSeries = new Map<string | undefined, number>();
-      for (const { series, stages } of windows) {
+      for (const { series, stages } of windows.filter(({ series }) => series.model === 'llm')) {
         const { attributes } = series;
         const counted = ofSeries.get(attributes) ?? 0;
         ofSeries.set(attributes, counted + (stages.get('total')?.requests ?? 0));
@@ -152,6 +163,10 @@ describe('own dimensions and facets', () => {
         ['', 180],
         ['lora-3', 120],
       ]);
+      const cut = await ask('/v1/tails', { model: 'many', by: 'attributes.adapter' });
+      expect([cut.rows.length, cut.left_out]).toEqual([1_000, { rows: 100, requests: 100 }]);
+      expect(cut.rows.slice(0, 950).every((each) => each.requests === 2)).toBe(true);
+      expect(tails.left_out).toEqual({ rows: 0, requests: 0 });
       const own = { attributes: 'adapter=lora-3,tier=3' };
       expect((await ask('/v1/tails', { by: 'stage', ...own })).rows).toMatchObject([
         { by: 'total', requests: 120 },
@@ -195,6 +210,13 @@ async function expectPanel(url: string | undefined): Promise<void> {
   await soon(() => addressOf(page).params.attributes).toBe('adapter=lora%2C2%25');
   await soon(() => page.locator('[data-panel="tail"]').textContent()).toContain('200 requests');
   expect(await valuesOf('adapter')).toEqual(all);
+  await page.goto(`/models/many?from=${fromMs}&to=${toMs}`);
+  const panel = page.locator('[data-panel="by-attributes.adapter"]');
+  const note = '1,000 of 1,100 values, those with the most requests.';
+  await soon(() => panel.locator('.partial-note').textContent()).toBe(note);
+  expect(await panel.locator('table').textContent()).toContain(
+    '1,092 more with fewer requests, 992 of them in the table; slowest of these 992 ',
+  );
   expect(complaints).toEqual([]);
   await page.context().close();
 }
