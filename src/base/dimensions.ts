@@ -47,6 +47,11 @@ export function attributeKey(name: AttributeName): string {
   return name.slice(attributePrefix.length);
 }
 
+/** Label of an own dimension in Alertmanager, which takes no other characters. */
+export function attributeLabel(name: AttributeName): string {
+  return name.replaceAll(/[^A-Za-z0-9_]/g, '_');
+}
+
 /** Index of `cold_start`; its "id" is 0 or 1, not an interned string. */
 export const coldStartIndex = dimensions.indexOf('cold_start');
 
