@@ -91,7 +91,7 @@ producers that are down, must not let a job go on.`,
       region: text(options.region),
       requestType: text(options.requestType),
       cold: options.cold === true,
-      attributePairs: wherePairs(options.where, config),
+      attributePairs: wherePairs(options.where),
     };
     const {
       input,

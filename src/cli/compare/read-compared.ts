@@ -32,6 +32,7 @@ import { coldStartOf } from '../../views/question.ts';
 import { eventsById } from '../events-by-id.ts';
 import type { TimeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
+import { NamesOfFile } from '../names-of-file.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 import type { AskedComparison } from './asked-comparison.ts';
 
@@ -178,12 +179,12 @@ function notCompared(id: string, why: string): OperatorError {
 /** The first name that no stored request has, where no minute has requests of both sides. */
 async function unknownOf(
   client: ClickHouseClient,
-  { model, region, requestType }: Omit<ComparedRequests, 'cold'>,
+  { model, region, requestType, attributePairs }: Omit<ComparedRequests, 'cold'>,
   minutes: readonly ComparedMinute[],
   versions: readonly string[],
 ): Promise<UnknownOne | undefined> {
   if (minutes.some((minute) => paired(minute) !== undefined)) return undefined;
-  const of = { model, region, request_type: requestType };
+  const of = { model, region, request_type: requestType, attributePairs };
   for (const version of ['', ...versions]) {
     const unknown = await unknownIn(client, { ...of, version });
     if (unknown !== undefined) return unknown;
@@ -207,18 +208,19 @@ async function comparedFiles(
   { model, region, requestType, cold, attributePairs }: ComparedRequests,
   io: Io,
 ): Promise<Compared> {
+  const names = new NamesOfFile();
   const read = (path: string, ofSide: string) =>
-    readFileSide(
-      config,
-      { path, stdin: io.stdin },
-      (series: Series) =>
+    readFileSide(config, { path, stdin: io.stdin }, (series: Series) => {
+      names.add(series);
+      return (
         (model === '' || series.model === model) &&
         (ofSide === '' || series.version === ofSide) &&
         (region === '' || series.region === region) &&
         (requestType === '' || series.request_type === requestType) &&
         hasPairs(series.attributes, attributePairs) &&
-        series.cold_start === cold,
-    );
+        series.cold_start === cold
+      );
+    });
   const before = await read(aFile, baseline);
   const now = await read(bFile, version);
   const models = [...new Set([...before.models, ...now.models])];
@@ -235,11 +237,13 @@ async function comparedFiles(
     remainingMinutes: 0,
     bands: { candidate: now.bands, baseline: before.bands },
   };
-  const names = { version: fileName(bFile, aFile), baseline: fileName(aFile, bFile) };
+  const shown = { version: fileName(bFile, aFile), baseline: fileName(aFile, bFile) };
   const mixes = [before.mix, now.mix] as const;
-  const unknown = await findUnknown({ model }, async () => models);
+  const isEmpty = before.minutes.size === 0 || now.minutes.size === 0;
+  const of = { model, region, request_type: requestType, attributePairs };
+  const unknown = isEmpty ? await findUnknown(of, names.valuesOf) : undefined;
   return {
-    ...{ input, mixes, ...names },
+    ...{ input, mixes, ...shown },
     model: model === '' ? (models[0] ?? '') : model,
     unknown: unknown && unknownText(unknown, 'is in the files'),
   };

@@ -1,3 +1,4 @@
+import { valueText } from '../../../src/series/value-text.ts';
 import { shownName } from '../format/name.ts';
 import {
   boundPrefix,
@@ -52,7 +53,7 @@ export function SplitDots({
   const last = shown[0]?.quantiles.at(-1)?.q ?? 0.99;
   const x = logScale(extent, [3, 97]);
   const nameOf = ({ by }: SplitRow) => {
-    const text = shownName(by) || '(none)';
+    const text = shownName(valueText(by));
     return hrefOf === undefined ? (
       text
     ) : (
