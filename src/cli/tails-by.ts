@@ -65,19 +65,27 @@ export function tailsBy(options: GivenFlags, config: Config): TailsBy | undefine
   const facet = isOwnFacet ? by : facets.find((name) => name === by);
   const of = config.windows;
   if (facet === undefined || !of.facets.includes(facet)) {
-    const setting = facet === undefined ? 'windows.dimensions' : 'windows.facets';
-    const values = facet === undefined ? of.dimensions : of.facets;
-    const notKept = new OperatorError(
-      'TAILMARK_USAGE',
-      `Cannot group by ${by} as ${setting} must have it: it is ${JSON.stringify(values)}`,
-      { hint: 'Events are kept by it from the time on when it is configured.' },
-    );
+    const setting = facet === undefined ? 'dimensions' : 'facets';
+    const notKept = notKeptBy(by, config, setting);
     // What is stored of an own dimension that was configured stays.
     if (isAttributeName(by)) return { kind: 'dimension', name: by, notKept };
     throw notKept;
   }
   checkFacetFlags(options, facet);
   return { kind: 'facet', name: facet };
+}
+
+/** The reason why nothing is grouped by a name that is not configured. */
+export function notKeptBy(
+  by: string,
+  { windows }: Pick<Config, 'windows'>,
+  setting: 'dimensions' | 'facets',
+): OperatorError {
+  return new OperatorError(
+    'TAILMARK_USAGE',
+    `Cannot group by ${by} as windows.${setting} must have it: it is ${JSON.stringify(windows[setting])}`,
+    { hint: 'Events are kept by it from the time on when it is configured.' },
+  );
 }
 
 /** @throws OperatorError where an own dimension is not configured, and no request has a value of it. */
