@@ -138,8 +138,8 @@ async function comparedIncident(
     const event = (await eventsById(client, id, 'compare')).at(-1) as AnomalyEvent;
     const { model, version, region, requestType, start, attributePairs = [] } = requestsOf(event);
     if (model === '') throw notCompared(event.id, 'is of no model');
-    const times = await incidentTimes(client, event, nowMs);
-    if (times === undefined) throw notCompared(event.id, 'has no time before it that is stored');
+    const { times, takenBy } = await incidentTimes(client, event, nowMs);
+    if (times === undefined) throw notCompared(event.id, noTimeBefore(takenBy));
     // A day is as much as one comparison reads.
     const side = ({ fromMs, toMs }: TimeSpan) => ({
       ...{ version, fromMs },
@@ -170,6 +170,18 @@ function goodputOf(
   minutes: readonly ComparedMinute[],
 ): Promise<ComparedGoodput[]> {
   return comparedGoodput(client, objectivesOf(detect.slos), query, minutes);
+}
+
+/** Incidents that a message names. */
+const mostNamed = 3;
+
+/** "has no time before it that is stored", or in which incidents that lies. */
+function noTimeBefore(takenBy: readonly AnomalyEvent[]): string {
+  if (takenBy.length === 0) return 'has no time before it that is stored';
+  const ids = takenBy.slice(0, mostNamed).map(({ id }) => id);
+  const more = takenBy.length - ids.length;
+  const incidents = `${takenBy.length === 1 ? 'the incident' : 'the incidents'} ${ids.join(', ')}`;
+  return `has no time before it outside ${incidents}${more === 0 ? '' : ` and ${more} more`}`;
 }
 
 function notCompared(id: string, why: string): OperatorError {
