@@ -103,7 +103,7 @@ export const gapStage = measures.interTokenLatency;
 
 /**
  * Begins the names of the rows that count a joint objective: requests, and as milliseconds those that missed it.
- * They stand among the stages' rows and are none: `stageName` excludes the space, so no event has such a stage.
+ * They stand among rows of stages and are none: `stageName` excludes the space, so no event has such a stage.
  */
 export const objectivePrefix = 'objective: ';
 

@@ -66,9 +66,7 @@ Versions may be named beside them. Files need no server.
 Of an incident B is its time, and A the nearest time before it that is stored and in no other incident
 of the same requests. The test that opened the incident gives the verdict, as it knows hours of the past.
 
---by compares each value of a dimension that both sides have, ten at most, those with most requests.
-It fails where one value fails, and passes where all compared values do. Each has a tenth of the error
-share, so of good releases still one in 50 ever fails.
+--by compares the values of a dimension: docs/how-to/own-dimensions.md.
 
 --format github prints an annotation, and appends a summary to the file in GITHUB_STEP_SUMMARY.
 

@@ -35,16 +35,6 @@ describe('two versions', () => {
     );
   });
 
-  it('that are as fast do not read as one time as slow', () => {
-    const minutes = minutesOf('a', 30, v1, v1).map((minute) => {
-      const { baseline: candidate } = minute;
-      return candidate === undefined ? minute : { ...minute, candidate };
-    });
-    expect(compare(minutes).reason).toMatch(
-      /^p99 is about that of version v1 \([\d,.]+ ms against/,
-    );
-  });
-
   const seen = (...versions: readonly string[]) => ({ versions, models: [] });
   it.each([
     [
