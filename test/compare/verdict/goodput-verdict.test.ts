@@ -1,4 +1,4 @@
-// Covers src/compare/verdict/verdict-reason.ts and src/compare/minute-blocks.ts.
+// Covers src/compare/minute-blocks.ts.
 import { describe, expect, it } from 'vitest';
 import { compareVersions } from '../../../src/compare/verdict/compare-versions.ts';
 import { objectiveRow } from '../../../src/config/slos.ts';
