@@ -272,6 +272,7 @@ describe('the interface', () => {
       'contract/objectives/objective-text.ts',
       'contract/worst-series.ts',
       'series/attributes.ts',
+      'series/value-text.ts',
     ]);
   });
 });

@@ -13,7 +13,9 @@ WHERE model = {model:String}
   AND ({version:String} = '' OR version = {version:String})
   AND ({region:String} = '' OR region = {region:String})
   AND ({requestType:String} = '' OR request_type = {requestType:String})
-  AND (empty({attributePairs:Array(String)}) OR hasAll(splitByChar(',', attributes), {attributePairs:Array(String)}))
+  AND (empty({attributePairs:Array(String)}) OR arrayAll(pair -> if(position(pair, '=') < length(pair),
+      has(splitByChar(',', attributes), pair),
+      attributes != '__other__' AND position(concat(',', attributes), concat(',', pair)) = 0), {attributePairs:Array(String)}))
   AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
 GROUP BY type, place
 ORDER BY n DESC, type, place

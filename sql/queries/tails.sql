@@ -35,7 +35,9 @@ FROM
       AND ({version:String} = '' OR version = {version:String})
       AND ({region:String} = '' OR region = {region:String})
       AND ({requestType:String} = '' OR request_type = {requestType:String})
-      AND (empty({attributePairs:Array(String)}) OR hasAll(splitByChar(',', attributes), {attributePairs:Array(String)}))
+      AND (empty({attributePairs:Array(String)}) OR arrayAll(pair -> if(position(pair, '=') < length(pair),
+          has(splitByChar(',', attributes), pair),
+          attributes != '__other__' AND position(concat(',', attributes), concat(',', pair)) = 0), {attributePairs:Array(String)}))
       AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
     UNION ALL
     SELECT
@@ -52,7 +54,9 @@ FROM
       AND ({version:String} = '' OR version = {version:String})
       AND ({region:String} = '' OR region = {region:String})
       AND ({requestType:String} = '' OR request_type = {requestType:String})
-      AND (empty({attributePairs:Array(String)}) OR hasAll(splitByChar(',', attributes), {attributePairs:Array(String)}))
+      AND (empty({attributePairs:Array(String)}) OR arrayAll(pair -> if(position(pair, '=') < length(pair),
+          has(splitByChar(',', attributes), pair),
+          attributes != '__other__' AND position(concat(',', attributes), concat(',', pair)) = 0), {attributePairs:Array(String)}))
       AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
 ) AS l
 GROUP BY model, stage, value

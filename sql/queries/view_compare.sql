@@ -6,7 +6,9 @@ WITH
     (of_region, of_type, of_attributes, is_cold) ->
         ({region:String} = '' OR of_region = {region:String})
         AND ({requestType:String} = '' OR of_type = {requestType:String})
-        AND (empty({attributePairs:Array(String)}) OR hasAll(splitByChar(',', of_attributes), {attributePairs:Array(String)}))
+        AND (empty({attributePairs:Array(String)}) OR arrayAll(pair -> if(position(pair, '=') < length(pair),
+            has(splitByChar(',', of_attributes), pair),
+            of_attributes != '__other__' AND position(concat(',', of_attributes), concat(',', pair)) = 0), {attributePairs:Array(String)}))
         AND ({coldStart:String} = '' OR is_cold = ({coldStart:String} = 'true')) AS is_asked,
     (
         SELECT groupUniqArray(toUInt32(intDiv(toUnixTimestamp(window_start) - {aFromSeconds:UInt32}, {blockSeconds:UInt32})))

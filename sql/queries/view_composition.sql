@@ -14,7 +14,9 @@ WITH
         ({version:String} = '' OR of_version = {version:String})
         AND ({region:String} = '' OR of_region = {region:String})
         AND ({requestType:String} = '' OR of_type = {requestType:String})
-        AND (empty({attributePairs:Array(String)}) OR hasAll(splitByChar(',', of_attributes), {attributePairs:Array(String)}))
+        AND (empty({attributePairs:Array(String)}) OR arrayAll(pair -> if(position(pair, '=') < length(pair),
+            has(splitByChar(',', of_attributes), pair),
+            of_attributes != '__other__' AND position(concat(',', of_attributes), concat(',', pair)) = 0), {attributePairs:Array(String)}))
         AND ({coldStart:String} = '' OR is_cold = ({coldStart:String} = 'true')) AS is_asked,
     (name) -> name != 'total' AND name NOT IN {measures:Array(String)} AND NOT startsWith(name, 'objective: ')
         AND NOT (match(name, {milestones:String}) AND NOT match(name, {noMilestones:String}))

@@ -28,7 +28,9 @@ WITH
           AND ({version:String} = '' OR l.version = {version:String})
           AND ({region:String} = '' OR l.region = {region:String})
           AND ({requestType:String} = '' OR l.request_type = {requestType:String})
-          AND (empty({attributePairs:Array(String)}) OR hasAll(splitByChar(',', l.attributes), {attributePairs:Array(String)}))
+          AND (empty({attributePairs:Array(String)}) OR arrayAll(pair -> if(position(pair, '=') < length(pair),
+              has(splitByChar(',', l.attributes), pair),
+              l.attributes != '__other__' AND position(concat(',', l.attributes), concat(',', pair)) = 0), {attributePairs:Array(String)}))
           AND ({coldStart:String} = '' OR l.cold_start = ({coldStart:String} = 'true'))
           AND NOT arrayExists(
               (start, end) -> toUnixTimestamp(l.window_start) + 60 > start AND toUnixTimestamp(l.window_start) < end,

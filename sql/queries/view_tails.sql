@@ -3,9 +3,12 @@
 -- part in the middle that they fill, of the next coarser one, as in tails.sql. Sums are of whole microseconds and
 -- quantiles of 32 bits: neither leaves the range of the values. Where
 -- requests were given up (censored), the digests have what an answer's quantiles are computed of: docs/explained/given-up.md.
+-- The values with most requests come first; beyond the limit, `all_rows` and `all_requests` count the others too.
 SELECT
     value AS by,
     sum(l.requests) AS requests,
+    count() OVER () AS all_rows,
+    sum(requests) OVER () AS all_requests,
     sum(l.errors) + sum(l.timeouts) AS failed,
     min(l.min_ms) AS min_ms,
     max(l.max_ms) AS max_ms,
@@ -28,7 +31,9 @@ FROM
       AND ({version:String} = '' OR version = {version:String})
       AND ({region:String} = '' OR region = {region:String})
       AND ({requestType:String} = '' OR request_type = {requestType:String})
-      AND (empty({attributePairs:Array(String)}) OR hasAll(splitByChar(',', attributes), {attributePairs:Array(String)}))
+      AND (empty({attributePairs:Array(String)}) OR arrayAll(pair -> if(position(pair, '=') < length(pair),
+          has(splitByChar(',', attributes), pair),
+          attributes != '__other__' AND position(concat(',', attributes), concat(',', pair)) = 0), {attributePairs:Array(String)}))
       AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
     UNION ALL
     SELECT
@@ -44,7 +49,9 @@ FROM
       AND ({version:String} = '' OR version = {version:String})
       AND ({region:String} = '' OR region = {region:String})
       AND ({requestType:String} = '' OR request_type = {requestType:String})
-      AND (empty({attributePairs:Array(String)}) OR hasAll(splitByChar(',', attributes), {attributePairs:Array(String)}))
+      AND (empty({attributePairs:Array(String)}) OR arrayAll(pair -> if(position(pair, '=') < length(pair),
+          has(splitByChar(',', attributes), pair),
+          attributes != '__other__' AND position(concat(',', attributes), concat(',', pair)) = 0), {attributePairs:Array(String)}))
       AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
 ) AS l
 GROUP BY by

@@ -47,6 +47,11 @@ export function attributeKey(name: AttributeName): string {
   return name.slice(attributePrefix.length);
 }
 
+/** Label of an own dimension in Alertmanager, which takes no other characters. */
+export function attributeLabel(name: AttributeName): string {
+  return name.replaceAll(/[^A-Za-z0-9_]/g, '_');
+}
+
 /** Index of `cold_start`; its "id" is 0 or 1, not an interned string. */
 export const coldStartIndex = dimensions.indexOf('cold_start');
 
@@ -98,7 +103,7 @@ export const gapStage = measures.interTokenLatency;
 
 /**
  * Begins the names of the rows that count a joint objective: requests, and as milliseconds those that missed it.
- * They stand among the stages' rows and are none: `stageName` excludes the space, so no event has such a stage.
+ * They stand among rows of stages and are none: `stageName` excludes the space, so no event has such a stage.
  */
 export const objectivePrefix = 'objective: ';
 

@@ -8,10 +8,16 @@ import {
 import { type FacetName, facets } from '../base/facets.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/schema.ts';
+import type { StageTails } from '../sink/windows/read-tails.ts';
 
 /** Grouping of tails: a dimension of the series, whose digests are exact, or a facet, whose bands are not. */
 export type TailsBy =
-  | { readonly kind: 'dimension'; readonly name: DimensionName }
+  | {
+      readonly kind: 'dimension';
+      readonly name: DimensionName;
+      /** Reason why events are not kept by it now; undefined where they are. */
+      readonly notKept?: OperatorError;
+    }
   | { readonly kind: 'facet'; readonly name: FacetName };
 
 /** Names that `--by` takes. */
@@ -46,7 +52,8 @@ interface GivenFlags extends Readonly<Partial<Record<keyof typeof otherFlags, un
 /**
  * Meaning of `--by` under a configuration; undefined where it is not given.
  *
- * @throws OperatorError for a dimension that no series has, and for flags that a facet cannot be asked with.
+ * @throws OperatorError for a dimension of tailmark that no series has, and for flags that a facet cannot be asked
+ *   with.
  */
 export function tailsBy(options: GivenFlags, config: Config): TailsBy | undefined {
   const { by } = options;
@@ -58,16 +65,34 @@ export function tailsBy(options: GivenFlags, config: Config): TailsBy | undefine
   const facet = isOwnFacet ? by : facets.find((name) => name === by);
   const of = config.windows;
   if (facet === undefined || !of.facets.includes(facet)) {
-    const setting = facet === undefined ? 'windows.dimensions' : 'windows.facets';
-    const values = facet === undefined ? of.dimensions : of.facets;
-    throw new OperatorError(
-      'TAILMARK_USAGE',
-      `Cannot group by ${by} as ${setting} must have it: it is ${JSON.stringify(values)}`,
-      { hint: 'Events are kept by it from the time on when it is configured.' },
-    );
+    const setting = facet === undefined ? 'dimensions' : 'facets';
+    const notKept = notKeptBy(by, config, setting);
+    // What is stored of an own dimension that was configured stays.
+    if (isAttributeName(by)) return { kind: 'dimension', name: by, notKept };
+    throw notKept;
   }
   checkFacetFlags(options, facet);
   return { kind: 'facet', name: facet };
+}
+
+/** The reason why nothing is grouped by a name that is not configured. */
+export function notKeptBy(
+  by: string,
+  { windows }: Pick<Config, 'windows'>,
+  setting: 'dimensions' | 'facets',
+): OperatorError {
+  return new OperatorError(
+    'TAILMARK_USAGE',
+    `Cannot group by ${by} as windows.${setting} must have it: it is ${JSON.stringify(windows[setting])}`,
+    { hint: 'Events are kept by it from the time on when it is configured.' },
+  );
+}
+
+/** @throws OperatorError where an own dimension is not configured, and no request has a value of it. */
+export function requireKept(by: TailsBy | undefined, rows: readonly StageTails[]): void {
+  if (rows.length === 0 || by?.kind !== 'dimension' || by.notKept === undefined) return;
+  if (rows.some(({ value }) => value)) return;
+  throw by.notKept;
 }
 
 function checkFacetFlags(options: GivenFlags, facet: FacetName): void {

@@ -26,6 +26,7 @@ export interface CompareOptions {
  * | errorShare     | share    | one release in 50, however often it is asked     | npm run eval -- verdict
  * | minRequests    | requests | five beyond p99                                  | test/compare/version-test
  * | blockMinutes   | minutes  | minutes that know nothing of each other          | npm run eval -- verdict
+ * | mostComparedValues | values | ten times the evidence: some four minutes more | test/compare/verdict/by-value
  */
 export const compareDefaults: CompareOptions = {
   minEffectRatio: 1.3,
@@ -35,6 +36,18 @@ export const compareDefaults: CompareOptions = {
   minRequests: 500,
   blockMinutes: 1,
 };
+
+/** Values of a dimension that are compared beside one another. */
+export const mostComparedValues = 10;
+
+/**
+ * The options of one of several values. It has its part of the error share, whether the other values are there already
+ * or come later: so it may be asked every minute for all of them, too.
+ */
+export function ofOneValue(options: Partial<CompareOptions>): Partial<CompareOptions> {
+  const { errorShare = compareDefaults.errorShare } = options;
+  return { ...options, errorShare: errorShare / mostComparedValues };
+}
 
 /** The margin that is configured: what pages is also what fails a release. */
 export function configuredMargin(

@@ -38,7 +38,7 @@ export interface Comparison {
     readonly candidate_share: number;
     readonly baseline_share: number;
   };
-  /** The minute that made it fail, and where it was worst then; null otherwise. */
+  /** The minute that made it fail, and where it is worst over all minutes; null otherwise. */
   readonly failed_at: string | null;
   readonly failed_by: Endpoint['at'] | null;
   /** The stage that made it fail, `total` for whole requests; null otherwise, and where failures or goodput did. */

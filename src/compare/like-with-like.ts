@@ -1,4 +1,5 @@
 import { formatShare } from '../contract/format.ts';
+import { valueText } from '../series/value-text.ts';
 import { bandOf } from '../sketch/band.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import { mergedCentroids } from './compare-options.ts';
@@ -110,7 +111,7 @@ function differences<Part extends { readonly requests: number }>(
     const mean = (ofA + ofB) / 2;
     const chance = differing.byChance * Math.sqrt((mean * (1 - mean)) / Math.min(allA, allB));
     if (Math.abs(ofB - ofA) <= Math.max(differing.least, chance)) return [];
-    return [{ label: `${name} ${value === '' ? '(none)' : value}`, ofA, ofB }];
+    return [{ label: `${name} ${valueText(value)}`, ofA, ofB }];
   });
 }
 

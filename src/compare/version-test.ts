@@ -9,7 +9,7 @@ import {
 } from './compared-minute.ts';
 import { EvidencePot } from './evidence-pot.ts';
 import { logSum, type PairEvidence } from './pair-evidence.ts';
-import { type BadCount, ShareTest } from './share-test.ts';
+import { type BadCount, ShareTest, shareOf } from './share-test.ts';
 import { type DecidingQuantile, type EndpointEvidence, StageTest } from './stage-test.ts';
 import type { TailMinutes } from './tail-minutes.ts';
 
@@ -41,7 +41,7 @@ export interface Endpoint {
   readonly objective?: string;
 }
 
-/** The minute that made the candidate fail, and where it was worst then. */
+/** The minute that made the candidate fail, and where it is worst over all minutes. */
 export interface Failed extends Endpoint {
   readonly startMs: number;
 }
@@ -106,8 +106,13 @@ export class VersionTest {
     if (endpoint !== undefined) this.#failed = { startMs: minute.startMs, ...endpoint };
   }
 
+  /**
+   * Named by all minutes: so minutes and blocks of them, which fail at different times, name the same endpoint. Where no
+   * difference is beyond the margin any more, the one that it failed by.
+   */
   get failed(): Failed | undefined {
-    return this.#failed;
+    const failed = this.#failed;
+    return failed && { ...(this.#worst() ?? failed), startMs: failed.startMs };
   }
 
   get passes(): boolean {
@@ -240,17 +245,30 @@ export class VersionTest {
   }
 
   /**
-   * The endpoint at which the candidate fails, the one with most evidence of several. Goodput falls by durations or
-   * failures: these are named where they are as certain.
+   * The endpoint at which the candidate fails, the one with the largest measured ratio of several. Goodput falls by
+   * durations or failures: these are named where they are as certain.
    */
   #worst(): Endpoint | undefined {
     if (!this.#hasEnough() || this.logWorse < this.logNeeded) return undefined;
     const worse = this.#endpoints()
-      .map(({ endpoint, evidence }) => ({ endpoint, log: evidence.isWorse.log }))
-      .filter(({ endpoint, log }) => log >= this.logNeeded && this.isBeyondMargin(endpoint))
+      .filter(
+        ({ endpoint, evidence }) =>
+          evidence.isWorse.log >= this.logNeeded && this.isBeyondMargin(endpoint),
+      )
       .filter(({ endpoint }) => this.#hasEnough(endpoint))
-      .toSorted((a, b) => b.log - a.log);
+      .map(({ endpoint }) => ({ endpoint, ratio: this.#ratioOf(endpoint) }))
+      .toSorted((a, b) => b.ratio - a.ratio);
     return (worse.find(({ endpoint }) => endpoint.at !== 'goodput') ?? worse[0])?.endpoint;
+  }
+
+  /** Measured ratio of the candidate's quantile, or share of bad requests, to the baseline's. */
+  #ratioOf({ stage, at, objective = '' }: Endpoint): number {
+    if (typeof at === 'string') {
+      const test = at === 'failures' ? this.#failures : this.#objectives.get(objective);
+      return test === undefined ? 0 : shareOf(test.candidate) / shareOf(test.baseline);
+    }
+    const tail = this.tailOf(stage ?? '');
+    return tail === undefined ? 0 : tail.candidate.quantile(at) / tail.baseline.quantile(at);
   }
 
   #observeShares(candidate: VersionMinute | undefined, baseline: VersionMinute): void {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { dimensions, isAttributeName } from '../base/dimensions.ts';
+import { attributeLabel, dimensions, isAttributeName } from '../base/dimensions.ts';
 import { facets } from '../base/facets.ts';
 import { limits as bounds } from '../base/limits.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../base/time.ts';
@@ -267,6 +267,11 @@ const windows = z
   .refine((value) => countOwn(value.dimensions) <= bounds.ownDimensions, {
     path: ['dimensions'],
     error: `must have at most ${bounds.ownDimensions} own dimensions`,
+  })
+  .refine((value) => distinct(value.dimensions.filter(isAttributeName).map(attributeLabel)), {
+    path: ['dimensions'],
+    error:
+      'must have own dimensions that still differ with _ for . and -, as in labels of Alertmanager',
   })
   .refine((value) => distinct(value.facets), {
     path: ['facets'],

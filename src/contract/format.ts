@@ -1,5 +1,7 @@
-import { attributeKey, isAttributeName } from '../base/dimensions.ts';
+import { attributeKey, isAttributeName, overflowValue } from '../base/dimensions.ts';
+import { attributesOf } from '../series/attributes.ts';
 import type { Series } from '../series/series-window.ts';
+import { valueText } from '../series/value-text.ts';
 
 /** Durations from here on are in seconds. */
 export const secondsFromMs = 10_000;
@@ -20,9 +22,10 @@ export function seriesLabel(series: Series): string {
   return `${series.model === '' ? 'all models' : series.model}${where}`;
 }
 
-/** "adapter=lora-7", one of each own dimension. */
-export function ownLabels({ attributes }: Pick<Series, 'attributes'>): string[] {
-  return attributes === undefined ? [] : attributes.split(',');
+/** "adapter=lora-7", one of each own dimension, with the value as it was sent; "adapter=(none)" of a filter. */
+export function ownLabels({ attributes = '' }: Pick<Series, 'attributes'>): string[] {
+  if (attributes === overflowValue) return [attributes];
+  return [...attributesOf(attributes)].map(([name, value]) => `${name}=${valueText(value)}`);
 }
 
 /** "request type", and "adapter" of an own dimension. */

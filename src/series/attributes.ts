@@ -15,13 +15,13 @@ export function attributesText(values: Iterable<readonly [name: string, value: s
     .join(',');
 }
 
-/** One pair of the text, by which SQL finds series: `adapter=lora-7`. */
+/** One pair of the text, by which SQL finds series: `adapter=lora-7`; `adapter=` finds those without an adapter. */
 export function attributePair(name: string, value: string): string {
   return `${name}=${value.replaceAll(/[%,\p{Cc}]/gu, encodeURIComponent)}`;
 }
 
-/** Pairs with commas between them, as `attributesText` writes them, in any order. */
-export const attributesPattern = manyOf('[A-Za-z][A-Za-z0-9_.-]{0,63}=(?:[^,%]|%[0-9A-F]{2})+');
+/** Pairs with commas between them, as `attributePair` writes them, in any order. */
+export const attributesPattern = manyOf('[A-Za-z][A-Za-z0-9_.-]{0,63}=(?:[^,%]|%[0-9A-F]{2})*');
 
 function manyOf(pair: string): RegExp {
   return new RegExp(`^(?:${pair}(?:,${pair})*)?$`);
@@ -38,11 +38,14 @@ export function attributesOf(text: string): Map<string, string> {
   );
 }
 
-/** Reports whether the text of some own dimensions has all of these pairs. */
-export function hasPairs(text: string | undefined, pairs: readonly string[]): boolean {
-  if (pairs.length === 0) return true;
-  const own = (text ?? '').split(',');
-  return pairs.every((pair) => own.includes(pair));
+/** Reports whether the text of some own dimensions has all of these pairs; of `adapter=` whether it has no adapter. */
+export function hasPairs(text = '', pairs: readonly string[] = []): boolean {
+  const own = text.split(',');
+  return pairs.every((pair) =>
+    pair.indexOf('=') < pair.length - 1
+      ? own.includes(pair)
+      : text !== overflowValue && !own.some((one) => one.startsWith(pair)),
+  );
 }
 
 /** Value of an own dimension; '' where there is none, and `__other__` beyond the limit of series. */

@@ -53,7 +53,7 @@ export async function tailsView(
   question: TailsQuestion,
 ): Promise<TailsAnswer> {
   const { range, bounds, filters, by } = question;
-  const { rows, sql } =
+  const { rows, sql, left_out } =
     by === 'time' ? await overTime(client, question) : await byValue(client, question, by);
   const isEmpty = rows.every(({ requests }) => requests === 0);
   const unknown = isEmpty ? await unknownNames(client, filters, question.stage) : {};
@@ -63,6 +63,7 @@ export async function tailsView(
     range: answeredRange(range, isStepped),
     windows: windowsOf(isStepped ? range : whole, bounds),
     rows,
+    left_out,
     sql,
     ...unknown,
   };
@@ -84,6 +85,7 @@ async function overTime(client: ClickHouseClient, question: TailsQuestion) {
   );
   return {
     sql,
+    left_out: { rows: 0, requests: 0 },
     rows: rows.map((row) => ({
       at: isoTime(row.at_seconds),
       by: '',
@@ -101,7 +103,11 @@ async function byValue(
 ) {
   const { range, bounds, quantiles, stage } = question;
   const coarse = coarsePart(range.resolution, range.fromSeconds, range.toSeconds);
-  type Row = StoredTail & { readonly by: string };
+  type Row = StoredTail & {
+    readonly by: string;
+    readonly all_rows: string;
+    readonly all_requests: string;
+  };
   const { rows, sql } = await viewRows<Row>(
     client,
     'view_tails',
@@ -116,8 +122,13 @@ async function byValue(
     repeatable,
   );
   const state = rangeState(range, bounds);
+  const kept = rows.reduce((sum, { requests }) => sum + Number(requests), 0);
   return {
     sql,
+    left_out: {
+      rows: Number(rows[0]?.all_rows ?? 0) - rows.length,
+      requests: Number(rows[0]?.all_requests ?? 0) - kept,
+    },
     rows: rows.map((row) => ({
       at: null,
       by: by === 'start' ? startOf(row.by) : row.by,

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareDefaults } from '../../src/compare/compare-options.ts';
 import type { ComparedMinute, VersionMinute } from '../../src/compare/compared-minute.ts';
+import { inBlocks } from '../../src/compare/minute-blocks.ts';
 import { type StageChoice, VersionTest } from '../../src/compare/version-test.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { DurationTable, lognormal } from '../eval/verdict/duration-law.ts';
@@ -182,6 +183,20 @@ describe('a test of several stages', () => {
     expect([state(test), test.failed?.stage]).toEqual(['fail', 'first_token']);
     expect(test.stages).toEqual(['total', 'first_token', 'time_per_output_token']);
     expect(state(testOf(minutes, only('total')))).toBe('pass');
+  });
+
+  it('names the same stage of minutes and of blocks of them, where several are slower', () => {
+    const minutes = ['a', 'b', 'c', 'd'].map((seed) => {
+      const slow = { factor: 1.7, medianMs: 60 };
+      const plain = minutesOf(seed, 40, { requests: 100, factor: 1.8 }, { requests: 100 });
+      const first = withStage(plain, { stage: 'first_token', ...slow });
+      return withStage(first, { stage: 'time_to_tool', ...slow, factor: 1.75 });
+    });
+    const named = (of: readonly ComparedMinute[]) => {
+      const { stage, at } = testOf(of).failed ?? {};
+      return [stage, at];
+    };
+    for (const each of minutes) expect(named(inBlocks(each, 2))).toEqual(named(each));
   });
 
   it('leaves parts to explain, and lets them decide where they are chosen', () => {

@@ -23,6 +23,8 @@ const slos = [
     all: { total: '100ms' },
     objective: 0.9,
   },
+  // Of no request here: it is listed nowhere.
+  { name: 'other', match: { attributes: { tier: '9*' } }, all: { total: '100ms' }, objective: 0.9 },
 ];
 const settings = {
   WINDOWS_IDLE_PARTITION: '1s',
@@ -40,8 +42,18 @@ const kinds = [
   { attributes: undefined, count: 80, ms: 20 },
 ] as const;
 
+/** More adapters than an answer has: those of one request are slower, and some of them are left out. */
+const many = Array.from({ length: 1_100 }, (_, n) => n).flatMap((n) =>
+  Array.from({ length: n < 950 ? 2 : 1 }, () => ({
+    ts: fromMs + 2_000,
+    model: 'many',
+    attributes: { adapter: `a${n}` },
+    total_ms: n < 950 ? 10 : 500 + n,
+  })),
+);
+
 const requests = kinds
-  .flatMap(({ attributes, count, ms }) =>
+  .flatMap<{ readonly ts: number }>(({ attributes, count, ms }) =>
     Array.from({ length: count }, (_, n) => ({
       ts: fromMs + 1_000 + Math.floor((n / count) * 9 * minuteMs),
       model: 'llm',
@@ -50,6 +62,7 @@ const requests = kinds
       total_ms: ms,
     })),
   )
+  .concat(many)
   .toSorted((a, b) => a.ts - b.ts);
 const last = { ts: toMs + minuteMs, model: 'later', total_ms: 1 };
 
@@ -96,7 +109,7 @@ describe('own dimensions and facets', () => {
 
       const windows = await readWindows(rig.client, { fromMs, toMs, windowMs: minuteMs });
       const ofSeries = new Map<string | undefined, number>();
-      for (const { series, stages } of windows) {
+      for (const { series, stages } of windows.filter(({ series }) => series.model === 'llm')) {
         const { attributes } = series;
         const counted = ofSeries.get(attributes) ?? 0;
         ofSeries.set(attributes, counted + (stages.get('total')?.requests ?? 0));
@@ -135,12 +148,19 @@ describe('own dimensions and facets', () => {
       const one = ['--where', 'attributes.adapter=lora,2%'];
       const of = await ran('tails', '--model', 'llm', '--stage', 'total', ...one, ...range);
       expect(of.tails).toMatchObject([{ requests: 200, max_ms: 80 }]);
+      const without = ['--where', 'attributes.adapter='];
+      const none = await ran('tails', '--model', 'llm', '--stage', 'total', ...without, ...range);
+      expect(none.tails).toMatchObject([{ requests: 180, max_ms: 20 }]);
+      await expectStoredRows(rig, ['--model', 'llm', '--stage', 'total', ...range, '--json']);
       const gpus = await ran('tails', '--model', 'llm', '--by', 'attributes.gpu', ...range);
       expect(counts(gpus.tails)).toEqual({ h100: 300, a100: 200 });
 
       const sides = ['--model', 'llm', '--a', 'v1', '--b', 'v2', ...range];
       const compared = await ran('compare', ...sides, '--where', 'attributes.adapter=lora-1');
-      expect(compared).toMatchObject({ requests: { baseline: 150, candidate: 150 } });
+      expect(compared).toMatchObject({
+        requests: { baseline: 150, candidate: 150 },
+        goodput: [{ name: 'lora', a: { requests: 150 }, b: { requests: 150 } }],
+      });
 
       const serve = await rig.start(['serve']);
       const ask = (path: string, asked: Record<string, string>) =>
@@ -152,6 +172,14 @@ describe('own dimensions and facets', () => {
         ['', 180],
         ['lora-3', 120],
       ]);
+      const cut = await ask('/v1/tails', { model: 'many', by: 'attributes.adapter' });
+      expect([cut.rows.length, cut.left_out]).toEqual([1_000, { rows: 100, requests: 100 }]);
+      expect(cut.rows.slice(0, 950).every((each) => each.requests === 2)).toBe(true);
+      expect(tails.left_out).toEqual({ rows: 0, requests: 0 });
+      const lacking = await ask('/v1/tails', { by: 'stage', attributes: 'adapter=,tier=' });
+      expect(lacking.rows).toMatchObject([{ by: 'total', requests: 180 }]);
+      const absent = await ask('/v1/tails', { attributes: 'adapter=lora-9' });
+      expect(absent.unknown).toContain('has the attributes.adapter "lora-9". Known values: ');
       const own = { attributes: 'adapter=lora-3,tier=3' };
       expect((await ask('/v1/tails', { by: 'stage', ...own })).rows).toMatchObject([
         { by: 'total', requests: 120 },
@@ -170,16 +198,43 @@ describe('own dimensions and facets', () => {
         ['attributes.gpu', 'a100', 200],
       ]);
       expect((await ask('/v1/goodput', {})).rows).toMatchObject([{ requests: 420, missed: 120 }]);
+      expect((await ask('/v1/goodput', { model: 'many' })).rows).toEqual([]);
       const ofOne = await ask('/v1/goodput', { attributes: 'adapter=lora-1' });
       expect(ofOne.rows).toMatchObject([{ requests: 300, missed: 0 }]);
       for (const path of ['/v1/density', '/v1/composition', '/v1/requests', '/v1/models']) {
-        const { rows } = await ask(path, own);
-        expect([path, rows.length > 0]).toEqual([path, true]);
+        for (const attributes of [own.attributes, 'adapter=']) {
+          const { rows } = await ask(path, { attributes });
+          expect([path, attributes, rows.length > 0]).toEqual([path, attributes, true]);
+        }
       }
       if (browser.isThere) await expectPanel(serve.url);
       await serve.stop();
     }));
 });
+
+/** What is stored of an own dimension stays, also where it is no longer configured; other names are said. */
+async function expectStoredRows(rig: Rig, flags: readonly string[]): Promise<void> {
+  const env = {
+    ...rig.env,
+    TAILMARK_WINDOWS_DIMENSIONS: 'model,cold_start',
+    TAILMARK_DETECT_SLOS: '[]',
+  };
+  const ask = (...more: readonly string[]) => rig.cli(['tails', ...flags, ...more], { env });
+  const one = await ask('--where', 'attributes.adapter=lora-3');
+  expect(JSON.parse(one.out).tails).toMatchObject([{ requests: 120 }]);
+  const by = await ask('--by', 'attributes.adapter');
+  expect(JSON.parse(by.out).tails).toHaveLength(4);
+  const unknown = await ask('--where', 'attributes.adapter=lora-4');
+  expect([unknown.exitCode, unknown.err.split('Known')[0], unknown.err.endsWith('.\n')]).toEqual([
+    ...[1, 'No request of model "llm" has the attributes.adapter "lora-4". ', true],
+  ]);
+  expect(unknown.err).toContain('Known values: ');
+  const never = await ask('--by', 'attributes.pool');
+  expect([never.exitCode, never.err]).toEqual([
+    64,
+    expect.stringContaining('windows.dimensions must have it'),
+  ]);
+}
 
 /** The model's page splits by each own dimension; a value filters the page, and the others stay in the panel. */
 async function expectPanel(url: string | undefined): Promise<void> {
@@ -195,6 +250,22 @@ async function expectPanel(url: string | undefined): Promise<void> {
   await soon(() => addressOf(page).params.attributes).toBe('adapter=lora%2C2%25');
   await soon(() => page.locator('[data-panel="tail"]').textContent()).toContain('200 requests');
   expect(await valuesOf('adapter')).toEqual(all);
+  const chip = page.getByLabel('Own dimensions').locator('option:checked');
+  expect(await chip.textContent()).toBe('adapter=lora,2%');
+  await page
+    .locator('[data-panel="by-attributes.adapter"]')
+    .getByRole('link', { name: '(none)' })
+    .click();
+  await soon(() => addressOf(page).params.attributes).toBe('adapter=');
+  await soon(() => page.locator('[data-panel="tail"]').textContent()).toContain('180 requests');
+  expect(await chip.textContent()).toBe('adapter=(none)');
+  await page.goto(`/models/many?from=${fromMs}&to=${toMs}`);
+  const panel = page.locator('[data-panel="by-attributes.adapter"]');
+  const note = '1,000 of 1,100 values, those with the most requests.';
+  await soon(() => panel.locator('.partial-note').textContent()).toBe(note);
+  expect(await panel.locator('table').textContent()).toContain(
+    '1,092 more with fewer requests, 992 of them in the table; slowest of these 992 ',
+  );
   expect(complaints).toEqual([]);
   await page.context().close();
 }

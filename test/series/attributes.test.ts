@@ -35,7 +35,7 @@ describe('own dimensions as a text', () => {
     );
   });
 
-  it.each(['zz', 'a=', '=x', 'a=b,', ',a=b', 'a=50%', 'a=%2c', '1a=b', 'a=b,c'])(
+  it.each(['zz', '=x', 'a=b,', ',a=b', 'a=50%', 'a=%2c', '1a=b', 'a=b,c'])(
     'is none where a pair is broken: %j',
     (text) => {
       expect(text).not.toMatch(attributesPattern);
@@ -49,12 +49,23 @@ describe('own dimensions as a text', () => {
         const isSame =
           JSON.stringify(present(one).sort()) === JSON.stringify(present(other).sort());
         expect(a === b).toBe(isSame);
-        for (const [key, own] of present(one)) {
-          const has = Object.hasOwn(other, key) && other[key] === own;
+        for (const [key, own] of Object.entries(one)) {
+          const has = (Object.hasOwn(other, key) ? other[key] : '') === own;
+          expect(attributePair(key, own)).toMatch(attributesPattern);
           expect(hasPairs(b, [attributePair(key, own)])).toBe(has);
         }
       }),
     );
+  });
+
+  it('lacks a value where no pair has its name, and not beyond the limit of series', () => {
+    const text = 'adapter=a=,gpu=h100';
+    expect(hasPairs(text, ['pool='])).toBe(true);
+    expect(hasPairs(undefined, ['pool=', 'gpu='])).toBe(true);
+    expect(hasPairs(text, ['gpu='])).toBe(false);
+    expect(hasPairs(text, ['pool=', 'gpu=h100'])).toBe(true);
+    expect(hasPairs(text, ['adapter=a='])).toBe(true);
+    expect(hasPairs('__other__', ['gpu='])).toBe(false);
   });
 
   it('is empty without a value, and is read like this by SQL', () => {

@@ -8,6 +8,9 @@ const stored: Readonly<Record<string, readonly string[]>> = {
   'request_type ranker': [''],
   'stage ranker': ['total', 'queue', 'features'],
   'stage ': ['total', 'decode'],
+  'attributes.adapter llm': ['lora-1', '', 'a,b'],
+  'attributes.gpu llm': ['h100'],
+  'attributes.pool llm': [''],
 };
 const textOf = async (asked: AskedNames) => {
   const unknown = await findUnknown(asked, async (thing, model) => stored[`${thing} ${model}`]);
@@ -40,6 +43,18 @@ describe('a name that no request has', () => {
       { model: 'ranker', stage: 'featurs' },
       'No request of model "ranker" has the stage "featurs". Known stages: features, total, queue.',
     ],
+    [
+      { model: 'llm', attributePairs: ['adapter=lora-2'] },
+      'No request of model "llm" has the attributes.adapter "lora-2". Known values: lora-1, (none), a,b.',
+    ],
+    [
+      { model: 'llm', attributePairs: ['adapter=a%2Cb', 'gpu='] },
+      'No request of model "llm" is without attributes.gpu. Known values: h100.',
+    ],
+    [
+      { model: 'llm', attributePairs: ['pool=a'] },
+      'No request of model "llm" has any attributes.pool. Events are kept by it while windows.dimensions has it.',
+    ],
     [{ stage: 'decod' }, 'No request has the stage "decod". Known stages: decode, total.'],
   ])(
     'is named beside those that there are, the most similar one first: %j',
@@ -53,6 +68,7 @@ describe('a name that no request has', () => {
     { model: 'ranker', version: 'v1', region: 'us-east-1', stage: 'queue' },
     // Whole requests of a model that has stages only.
     { model: 'llm', stage: 'total' },
+    { model: 'llm', attributePairs: ['adapter='] },
     // Too many to tell.
     { model: 'ranker', version: '' },
   ])('is none of these: %j', async (asked) => {

@@ -7,6 +7,7 @@ import { formatMsOf, quantileName } from '../../contract/format.ts';
 import { hasBeenWorse, peakText } from '../../contract/peak-text.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
 import { unknownText } from '../../series/unknown-name.ts';
+import { valueText } from '../../series/value-text.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
 import { unknownIn } from '../../sink/read-seen-values.ts';
@@ -155,10 +156,7 @@ function whereText({ values }: Scope): string {
   for (const { dimension, value, affected, total } of values) {
     const before = texts.get(dimension);
     const start = before === undefined ? dimension : `${before},`;
-    texts.set(
-      dimension,
-      `${start} ${value === '' ? '(none)' : visible(value)} ${affected}/${total}`,
-    );
+    texts.set(dimension, `${start} ${visible(valueText(value))} ${affected}/${total}`);
   }
   return [...texts.values()].join('; ');
 }

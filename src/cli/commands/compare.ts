@@ -1,20 +1,27 @@
 import { appendFileSync } from 'node:fs';
 import { Option } from 'commander';
-import { exitCodes } from '../../base/exit-codes.ts';
+import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { configuredMargin } from '../../compare/compare-options.ts';
-import type { NamedComparison } from '../../compare/comparison.ts';
+import {
+  type CompareOptions,
+  configuredMargin,
+  ofOneValue,
+} from '../../compare/compare-options.ts';
+import type { NamedComparison, Verdict } from '../../compare/comparison.ts';
 import { compareMixes } from '../../compare/like-with-like.ts';
+import { byValue } from '../../compare/verdict/by-value.ts';
 import { compareVersions } from '../../compare/verdict/compare-versions.ts';
+import type { Config } from '../../config/schema.ts';
 import { jointObjectives, objectivesOf } from '../../contract/objectives/objective.ts';
 import { StageTable } from '../../contract/stage-table.ts';
 import { asOfIncident } from '../../views/comparison/incident-comparison.ts';
 import { visible } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import { askedComparison } from '../compare/asked-comparison.ts';
-import { readCompared } from '../compare/read-compared.ts';
+import { comparedByName, comparedValues, withValue } from '../compare/compared-values.ts';
+import { type Compared, readCompared } from '../compare/read-compared.ts';
 import { countOption } from '../flag-values.ts';
-import type { Io } from '../io.ts';
+import type { Io, Options } from '../io.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
 import {
   comparisonAnnotation,
@@ -22,6 +29,12 @@ import {
   renderComparison,
   type ShownComparison,
 } from '../text/render-comparison.ts';
+import {
+  renderValues,
+  type ShownValues,
+  valuesAnnotation,
+  valuesMarkdown,
+} from '../text/render-values.ts';
 import { collected, whereFlag, wherePairs } from '../where.ts';
 
 export const compare: Command = {
@@ -34,6 +47,7 @@ Examples:
   tailmark compare --model ranker --a v1 --b v2 --format github
   tailmark compare --model ranker --a-from 25h --a-to 24h --b-from 1h --b-to now
   tailmark compare --a-file before.ndjson --b-file after.ndjson.gz
+  tailmark compare --model llm --a v1 --b v2 --by attributes.gpu
   tailmark compare --incident 7422f22f
 
 The verdict is pass, fail or inconclusive. It may be asked every minute: of good releases, one in 50
@@ -51,6 +65,8 @@ Versions may be named beside them. Files need no server.
 
 Of an incident B is its time, and A the nearest time before it that is stored and in no other incident
 of the same requests. The test that opened the incident gives the verdict, as it knows hours of the past.
+
+--by compares the values of a dimension: docs/how-to/own-dimensions.md.
 
 --format github prints an annotation, and appends a summary to the file in GITHUB_STEP_SUMMARY.
 
@@ -73,6 +89,12 @@ producers that are down, must not let a job go on.`,
       .option('--region <NAME>', 'only this region')
       .option('--request-type <NAME>', 'only this request type')
       .option(...whereFlag, collected)
+      .addOption(
+        new Option(
+          '--by <NAME>',
+          'a comparison a value: region, request_type, attributes.NAME',
+        ).argParser(comparedByName),
+      )
       .option('--stages <NAMES>', 'what decides beside failures, such as total,first_token,goodput')
       .option('--block <N>', 'minutes that are compared as one, where minutes remember', '1')
       .option('--cold', 'cold starts, and nothing else')
@@ -91,54 +113,93 @@ producers that are down, must not let a job go on.`,
       region: text(options.region),
       requestType: text(options.requestType),
       cold: options.cold === true,
-      attributePairs: wherePairs(options.where, config),
+      attributePairs: wherePairs(options.where),
     };
-    const {
-      input,
-      mixes,
-      goodput = [],
-      unknown,
-      incident,
-      ...names
-    } = await readCompared(config, asked, requests, io);
-    const compareOptions = {
+    const margin: Partial<CompareOptions> = {
       ...configuredMargin(config.detect),
       blockMinutes: countOption('--block', options.block, 1, 60),
     };
-    const table = new StageTable(config.stages);
     const tested = stagesOption(options.stages);
-    const objectives = jointObjectives(objectivesOf(config.detect.slos), names.model);
-    const comparison = compareVersions({ ...input, table, tested, objectives }, compareOptions);
-    const ofReleases: NamedComparison = {
-      ...{ ...names, ...comparison },
-      ...compareMixes(comparison, mixes),
-    };
-    const compared =
-      incident === undefined
-        ? ofReleases
-        : {
-            ...asOfIncident(ofReleases, incident.event),
-            incident: incident.named,
-          };
+    const by = text(options.by);
+    if (by === '') {
+      const read = await readCompared(config, asked, requests, io);
+      if (read.unknown !== undefined) io.err(`${visible(read.unknown)}\n`);
+      const compared = comparisonOf(read, config, tested, margin);
+      print(compared, options, io);
+      return exitCodeOf(compared.verdict, options);
+    }
+    const name = comparedByName(by);
+    const {
+      compared: values,
+      unknown,
+      ...others
+    } = await comparedValues(config, name, asked, requests, io);
     if (unknown !== undefined) io.err(`${visible(unknown)}\n`);
-    print(goodput.length === 0 ? compared : { ...compared, goodput }, options, io);
-    const isBad =
-      options.requirePass === true ? compared.verdict !== 'pass' : compared.verdict === 'fail';
-    return isBad ? exitCodes.found : exitCodes.ok;
+    const compared: (readonly [string, ShownComparison])[] = [];
+    for (const { value } of values) {
+      const read = await readCompared(config, asked, withValue(requests, name, value), io);
+      compared.push([value, comparisonOf(read, config, tested, ofOneValue(margin))]);
+    }
+    const all = { model: requests.model, ...byValue(name, compared, others) };
+    printValues(all, options, io);
+    return exitCodeOf(all.verdict, options);
   },
 };
 
-function print(
-  compared: ShownComparison,
-  options: Readonly<Record<string, unknown>>,
-  io: Io,
-): void {
+function comparisonOf(
+  { input, mixes, goodput = [], unknown: _, incident, ...names }: Compared,
+  config: Config,
+  tested: readonly string[] | undefined,
+  options: Partial<CompareOptions>,
+): ShownComparison {
+  const table = new StageTable(config.stages);
+  const objectives = jointObjectives(objectivesOf(config.detect.slos), names.model);
+  const comparison = compareVersions({ ...input, table, tested, objectives }, options);
+  const ofReleases: NamedComparison = {
+    ...{ ...names, ...comparison },
+    ...compareMixes(comparison, mixes),
+  };
+  const compared =
+    incident === undefined
+      ? ofReleases
+      : { ...asOfIncident(ofReleases, incident.event), incident: incident.named };
+  return goodput.length === 0 ? compared : { ...compared, goodput };
+}
+
+function exitCodeOf(verdict: Verdict, options: Options): ExitCode {
+  const isBad = options.requirePass === true ? verdict !== 'pass' : verdict === 'fail';
+  return isBad ? exitCodes.found : exitCodes.ok;
+}
+
+function print(compared: ShownComparison, options: Options, io: Io): void {
+  printAs(options, io, compared, {
+    markdown: comparisonMarkdown,
+    annotation: comparisonAnnotation,
+    table: renderComparison,
+  });
+}
+
+function printValues(compared: ShownValues, options: Options, io: Io): void {
+  printAs(options, io, compared, {
+    markdown: valuesMarkdown,
+    annotation: valuesAnnotation,
+    table: renderValues,
+  });
+}
+
+interface Forms<Shown> {
+  readonly markdown: (shown: Shown) => string;
+  readonly annotation: (shown: Shown) => string;
+  readonly table: (shown: Shown, io: Io) => string;
+}
+
+function printAs<Shown>(options: Options, io: Io, shown: Shown, forms: Forms<Shown>): void {
   if (options.format === 'github') {
     const path = io.env.GITHUB_STEP_SUMMARY ?? '';
-    if (path !== '') append(path, comparisonMarkdown(compared));
-    io.out(comparisonAnnotation(compared));
-  } else if (options.json === true) io.out(`${JSON.stringify(compared)}\n`);
-  else io.out(renderComparison(compared, io));
+    if (path !== '') append(path, forms.markdown(shown));
+    io.out(forms.annotation(shown));
+  } else if (options.json === true) io.out(`${JSON.stringify(shown)}\n`);
+  else io.out(forms.table(shown, io));
 }
 
 function append(path: string, markdown: string): void {

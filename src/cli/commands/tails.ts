@@ -11,10 +11,10 @@ import type { Series } from '../../series/series-window.ts';
 import {
   type AskedNames,
   findUnknown,
-  type NamedThing,
   type UnknownOne,
   unknownText,
 } from '../../series/unknown-name.ts';
+import { valueText } from '../../series/value-text.ts';
 import { readFacets } from '../../sink/read-facets.ts';
 import { unknownIn } from '../../sink/read-seen-values.ts';
 import {
@@ -33,7 +33,8 @@ import type { Command } from '../command.ts';
 import { timeRange } from '../flag-values.ts';
 import type { Io, Options } from '../io.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
-import { byName, byNames, tailsBy } from '../tails-by.ts';
+import { NamesOfFile } from '../names-of-file.ts';
+import { byName, byNames, requireKept, type TailsBy, tailsBy } from '../tails-by.ts';
 import { colorsOf } from '../text/colors.ts';
 import { facetQuantiles, inShownOrder, renderFacetTails } from '../text/facet-tails.ts';
 import { MarkedPercentiles } from '../text/few-requests.ts';
@@ -96,13 +97,13 @@ Exit codes: 0 fine, 1 no request has a given name.`,
     if (by?.kind === 'dimension') options = { ...options, stage: options.stage ?? totalStage };
     const dimension = by?.kind === 'dimension' ? by.name : undefined;
     if (options.input !== undefined) {
-      return printFile(config, text(options.input), options, io, dimension);
+      return printFile(config, text(options.input), options, io, by);
     }
     const range = timeRange(text(options.since), text(options.until), Date.now());
     if (by?.kind === 'facet') return printFacet(config, by.name, range, options, io);
     const chosen = resolutions.find((resolution) => resolution === options.resolution);
     const resolution: Resolution = chosen ?? resolutionOf(range.toMs - range.fromMs);
-    const query = { ...range, ...filterOf(options, config), by: dimension };
+    const query = { ...range, ...filterOf(options), by: dimension };
     const { rows, states, unknown } = await withClickHouse(
       config,
       io,
@@ -118,6 +119,7 @@ Exit codes: 0 fine, 1 no request has a given name.`,
         };
       },
     );
+    requireKept(by, rows);
     if (unknown !== undefined) io.err(`${visible(unknownText(unknown))}\n`);
     if (options.json === true) {
       const from = new Date(range.fromMs).toISOString();
@@ -148,13 +150,13 @@ async function printFacet(
     Math.floor(fromMs / minuteMs) * 60,
     Math.ceil(toMs / minuteMs) * 60,
   ];
-  const { model, version } = filterOf(options, config);
+  const { model, version } = filterOf(options);
   const { values, unknown } = await withClickHouse(config, io, 'read tails', async (client) => {
     const values = await readFacets(client, {
       ...{ model, version, fromSeconds, toSeconds },
       ...{ facets: [facet], levels: facetQuantiles },
     });
-    const asked = namesOf(filterOf(options, config));
+    const asked = namesOf(filterOf(options));
     return { values, unknown: values.length === 0 ? await unknownIn(client, asked) : undefined };
   });
   if (unknown !== undefined) io.err(`${visible(unknownText(unknown))}\n`);
@@ -174,7 +176,7 @@ async function printFacet(
 
 type Filter = Omit<TailsQuery, 'fromMs' | 'toMs' | 'by'>;
 
-function filterOf(options: Options, config: Config): Filter {
+function filterOf(options: Options): Filter {
   return {
     model: text(options.model),
     stage: text(options.stage),
@@ -182,12 +184,12 @@ function filterOf(options: Options, config: Config): Filter {
     region: text(options.region),
     requestType: text(options.requestType),
     coldStart: options.cold === true ? 'true' : options.warm === true ? 'false' : '',
-    attributePairs: wherePairs(options.where, config),
+    attributePairs: wherePairs(options.where),
   };
 }
 
-function namesOf({ model, version, region, requestType, stage }: Filter): AskedNames {
-  return { model, version, region, request_type: requestType, stage };
+function namesOf({ requestType, ...names }: Filter): AskedNames {
+  return { ...names, request_type: requestType };
 }
 
 /** Prints the tails of all events of a file. */
@@ -196,16 +198,18 @@ async function printFile(
   path: string,
   options: Options,
   io: Io,
-  by: DimensionName | undefined,
+  by: TailsBy | undefined,
 ): Promise<ExitCode> {
-  const filter = filterOf(options, config);
+  const dimension = by?.kind === 'dimension' ? by.name : undefined;
+  const filter = filterOf(options);
   const file = { path, stdin: io.stdin };
   const names = new NamesOfFile();
   const isWanted = (series: Series, stage: string) => {
     names.add(series, stage);
     return matches(filter, series, stage);
   };
-  const { tails, events, notCounted } = await readFileTails(config, file, isWanted, by);
+  const { tails, events, notCounted } = await readFileTails(config, file, isWanted, dimension);
+  requireKept(by, tails);
   const unknown =
     tails.length === 0 ? await findUnknown(namesOf(filter), names.valuesOf) : undefined;
   if (unknown !== undefined) io.err(`${visible(unknownText(unknown, 'is in the file'))}\n`);
@@ -215,7 +219,7 @@ async function printFile(
   }
   if (tails.length === 0) {
     if (unknown === undefined) io.err('No requests of the file match. Leave out a filter.\n');
-  } else io.out(tailsTable(tails, io.color, by));
+  } else io.out(tailsTable(tails, io.color, dimension));
   if (notCounted > 0) {
     const count = `${notCounted.toLocaleString('en-US')} of ${events.toLocaleString('en-US')} events`;
     io.err(`${count} not counted: rejected or late\n`);
@@ -228,30 +232,6 @@ function exitCodeOf(unknown: UnknownOne | undefined): ExitCode {
   return unknown === undefined ? exitCodes.ok : exitCodes.failed;
 }
 
-/** Names in the events of a file, by model. */
-class NamesOfFile {
-  readonly #values = new Map<string, Set<string>>();
-
-  add({ model, version, region, request_type }: Series, stage: string): void {
-    this.#add('model', '', model);
-    const values = { version, region, request_type, stage };
-    for (const thing of ['version', 'region', 'request_type', 'stage'] as const) {
-      this.#add(thing, model, values[thing]);
-      this.#add(thing, '', values[thing]);
-    }
-  }
-
-  readonly valuesOf = async (thing: NamedThing, model: string): Promise<readonly string[]> => [
-    ...(this.#values.get(`${thing} ${model}`) ?? []),
-  ];
-
-  #add(thing: NamedThing, model: string, value: string): void {
-    const key = `${thing} ${model}`;
-    const known = this.#values.get(key) ?? new Set();
-    this.#values.set(key, known.add(value));
-  }
-}
-
 /** As the query of the tables filters: '' matches any value. */
 function matches(filter: Filter, series: Series, stage: string): boolean {
   const isLike = (wanted: string, value: string) => wanted === '' || wanted === value;
@@ -262,7 +242,7 @@ function matches(filter: Filter, series: Series, stage: string): boolean {
     isLike(filter.region, series.region) &&
     isLike(filter.requestType, series.request_type) &&
     isLike(filter.coldStart, String(series.cold_start)) &&
-    hasPairs(series.attributes, filter.attributePairs ?? [])
+    hasPairs(series.attributes, filter.attributePairs)
   );
 }
 
@@ -295,7 +275,7 @@ function tailsTable(
         ? { text: '', style: dim }
         : { text: row.model, style: bold },
       row.stage,
-      ...(by === undefined ? [] : [row.value || '(none)']),
+      ...(by === undefined ? [] : [valueText(row.value ?? '')]),
       row.requests.toLocaleString('en-US'),
       row.failed === 0
         ? { text: '0', style: dim }

@@ -17,6 +17,7 @@ const notOfIncident = [
     '--region',
     '--request-type',
     '--where',
+    '--by',
     '--cold',
     '--stages',
     '--baseline',

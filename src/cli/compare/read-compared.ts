@@ -32,6 +32,7 @@ import { coldStartOf } from '../../views/question.ts';
 import { eventsById } from '../events-by-id.ts';
 import type { TimeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
+import { NamesOfFile } from '../names-of-file.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 import type { AskedComparison } from './asked-comparison.ts';
 
@@ -137,8 +138,8 @@ async function comparedIncident(
     const event = (await eventsById(client, id, 'compare')).at(-1) as AnomalyEvent;
     const { model, version, region, requestType, start, attributePairs = [] } = requestsOf(event);
     if (model === '') throw notCompared(event.id, 'is of no model');
-    const times = await incidentTimes(client, event, nowMs);
-    if (times === undefined) throw notCompared(event.id, 'has no time before it that is stored');
+    const { times, takenBy } = await incidentTimes(client, event, nowMs);
+    if (times === undefined) throw notCompared(event.id, noTimeBefore(takenBy));
     // A day is as much as one comparison reads.
     const side = ({ fromMs, toMs }: TimeSpan) => ({
       ...{ version, fromMs },
@@ -171,6 +172,18 @@ function goodputOf(
   return comparedGoodput(client, objectivesOf(detect.slos), query, minutes);
 }
 
+/** Incidents that a message names. */
+const mostNamed = 3;
+
+/** "has no time before it that is stored", or in which incidents that lies. */
+function noTimeBefore(takenBy: readonly AnomalyEvent[]): string {
+  if (takenBy.length === 0) return 'has no time before it that is stored';
+  const ids = takenBy.slice(0, mostNamed).map(({ id }) => id);
+  const more = takenBy.length - ids.length;
+  const incidents = `${takenBy.length === 1 ? 'the incident' : 'the incidents'} ${ids.join(', ')}`;
+  return `has no time before it outside ${incidents}${more === 0 ? '' : ` and ${more} more`}`;
+}
+
 function notCompared(id: string, why: string): OperatorError {
   return new OperatorError('TAILMARK_USAGE', `Cannot compare the incident ${id}: it ${why}`);
 }
@@ -178,12 +191,12 @@ function notCompared(id: string, why: string): OperatorError {
 /** The first name that no stored request has, where no minute has requests of both sides. */
 async function unknownOf(
   client: ClickHouseClient,
-  { model, region, requestType }: Omit<ComparedRequests, 'cold'>,
+  { model, region, requestType, attributePairs }: Omit<ComparedRequests, 'cold'>,
   minutes: readonly ComparedMinute[],
   versions: readonly string[],
 ): Promise<UnknownOne | undefined> {
   if (minutes.some((minute) => paired(minute) !== undefined)) return undefined;
-  const of = { model, region, request_type: requestType };
+  const of = { model, region, request_type: requestType, attributePairs };
   for (const version of ['', ...versions]) {
     const unknown = await unknownIn(client, { ...of, version });
     if (unknown !== undefined) return unknown;
@@ -207,18 +220,19 @@ async function comparedFiles(
   { model, region, requestType, cold, attributePairs }: ComparedRequests,
   io: Io,
 ): Promise<Compared> {
+  const names = new NamesOfFile();
   const read = (path: string, ofSide: string) =>
-    readFileSide(
-      config,
-      { path, stdin: io.stdin },
-      (series: Series) =>
+    readFileSide(config, { path, stdin: io.stdin }, (series: Series) => {
+      names.add(series);
+      return (
         (model === '' || series.model === model) &&
         (ofSide === '' || series.version === ofSide) &&
         (region === '' || series.region === region) &&
         (requestType === '' || series.request_type === requestType) &&
         hasPairs(series.attributes, attributePairs) &&
-        series.cold_start === cold,
-    );
+        series.cold_start === cold
+      );
+    });
   const before = await read(aFile, baseline);
   const now = await read(bFile, version);
   const models = [...new Set([...before.models, ...now.models])];
@@ -235,11 +249,13 @@ async function comparedFiles(
     remainingMinutes: 0,
     bands: { candidate: now.bands, baseline: before.bands },
   };
-  const names = { version: fileName(bFile, aFile), baseline: fileName(aFile, bFile) };
+  const shown = { version: fileName(bFile, aFile), baseline: fileName(aFile, bFile) };
   const mixes = [before.mix, now.mix] as const;
-  const unknown = await findUnknown({ model }, async () => models);
+  const isEmpty = before.minutes.size === 0 || now.minutes.size === 0;
+  const of = { model, region, request_type: requestType, attributePairs };
+  const unknown = isEmpty ? await findUnknown(of, names.valuesOf) : undefined;
   return {
-    ...{ input, mixes, ...names },
+    ...{ input, mixes, ...shown },
     model: model === '' ? (models[0] ?? '') : model,
     unknown: unknown && unknownText(unknown, 'is in the files'),
   };

@@ -1,3 +1,4 @@
+import { valueText } from '../../series/value-text.ts';
 import type { FacetValue } from '../../sink/read-facets.ts';
 import { colorsOf } from './colors.ts';
 import { MarkedPercentiles } from './few-requests.ts';
@@ -36,7 +37,7 @@ export function renderFacetTails(
     color,
     columns: [rows[0]?.facet ?? 'value', ...right('requests', 'p50', 'p90', 'p95', 'p99', 'p99.9')],
     rows: rows.map(({ value, requests, quantiles }) => [
-      { text: value === '' ? '(none)' : value, style: bold },
+      { text: valueText(value), style: bold },
       requests.toLocaleString('en-US'),
       ...quantiles.map(({ q, ms }) => percentiles.cell(q, ms, requests, '≈')),
     ]),

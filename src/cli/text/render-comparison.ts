@@ -109,14 +109,18 @@ function mixLines({ mix, like_with_like, quantiles }: NamedComparison): string[]
   ];
 }
 
-const levels = { pass: 'notice', fail: 'error', inconclusive: 'warning' } as const;
+export const verdictLevels = { pass: 'notice', fail: 'error', inconclusive: 'warning' } as const;
 
 /** The verdict as an annotation of a GitHub workflow. */
 export function comparisonAnnotation({ model, version, verdict, reason }: NamedComparison): string {
-  return annotation(levels[verdict], `${titles[verdict]}: ${model} ${version}`, reason);
+  return annotation(
+    verdictLevels[verdict],
+    `${verdictTitles[verdict]}: ${model} ${version}`,
+    reason,
+  );
 }
 
-const titles: Readonly<Record<Verdict, string>> = {
+export const verdictTitles: Readonly<Record<Verdict, string>> = {
   pass: 'Release passes',
   fail: 'Release fails',
   inconclusive: 'No verdict yet',
@@ -146,7 +150,7 @@ export function comparisonMarkdown(compared: ShownComparison): string {
   });
   const rows = [...quantiles, ['failed', ...failed, '', ''], ...stages];
   return [
-    `### ${titles[verdict]}: ${markdownText(model)}, version ${now} against ${before}`,
+    `### ${verdictTitles[verdict]}: ${markdownText(model)}, version ${now} against ${before}`,
     '',
     `${markdownText(reason)}`,
     '',

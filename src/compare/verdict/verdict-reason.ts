@@ -89,7 +89,8 @@ function stageText(of: Reasoned, { stage = '', at }: Endpoint): string {
   const text = ofStageText(of, stage, worst);
   const ofWhole = of.quantiles.find(({ q }) => q === worst);
   if (ofWhole?.ratio == null) return text;
-  return `${text}; ${quantileName(ofWhole.q)} of whole requests is ${timesText(ofWhole.ratio)}`;
+  const times = isAboutOne(ofWhole.ratio) ? 'about the same' : timesText(ofWhole.ratio);
+  return `${text}; ${quantileName(ofWhole.q)} of whole requests is ${times}`;
 }
 
 /**
@@ -224,13 +225,18 @@ function ratioText(
   if (ratio === null && candidate_ms === baseline_ms) {
     return `${quantileName(q)} is that of ${baseline} (${ms})`;
   }
-  const times = ratio === null ? 'above' : timesText(ratio);
+  const times = ratio === null ? 'above' : isAboutOne(ratio) ? 'about' : timesText(ratio);
   return `${quantileName(q)} is ${times} that of ${baseline} (${ms})`;
 }
 
 /** "1.5 times". */
 function timesText(ratio: number): string {
   return `${Number(ratio.toFixed(2))} times`;
+}
+
+/** True of a ratio that would read as "1 times". */
+function isAboutOne(ratio: number): boolean {
+  return Number(ratio.toFixed(2)) === 1;
 }
 
 /** "p50, p95 and p99". */

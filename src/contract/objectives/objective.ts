@@ -65,6 +65,15 @@ export function jointObjectives(
   );
 }
 
+/**
+ * True if a count says something of a model: of some requests, or of an objective that names models. One that matches
+ * by other dimensions alone, such as an adapter, may be of other models.
+ */
+export function saysOfModel({ match }: ConfiguredObjective, requests: number): boolean {
+  const { model = '*', ...others } = match;
+  return requests > 0 || model !== '*' || Object.keys(others).length === 0;
+}
+
 /** Stages beside the total whose digests tell of objectives. */
 export function stagesOfObjectives(slos: readonly Slo[]): string[] {
   return slos.flatMap(({ stage = totalStage }) => (stage === totalStage ? [] : [stage]));

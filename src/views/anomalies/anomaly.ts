@@ -51,11 +51,12 @@ export async function anomalyView(
   const event = events.at(-1) ?? events[0];
   const members = await readMembers(client, event.id);
   const stored = await withStoredBaseline(client, event);
-  const [deliveries, distribution, compared] = await Promise.all([
+  const [deliveries, distribution, before] = await Promise.all([
     new DeliveryStore(client).statusOf([event.id]),
     readDistribution(client, stored, members, question),
     event.model === '' ? undefined : incidentTimes(client, event, nowMs),
   ]);
+  const compared = before?.times;
   const { title, facts } = messageOfEvent(event);
   const why = event.kind === 'pipeline' ? { sentences: [], statistics: [] } : evidenceOf(stored);
   const open = events.findLast(({ state }) => state !== 'resolved') ?? event;

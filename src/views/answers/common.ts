@@ -45,7 +45,7 @@ export const answerOf = <Row extends z.ZodType>(row: Row) =>
       .string()
       .optional()
       .describe(
-        'A sentence where the model has never had the version, region, request type or stage that is asked for: those that it has.',
+        'A sentence where the model has never had the version, region, request type, stage or own dimension that is asked for: those that it has.',
       ),
   });
 

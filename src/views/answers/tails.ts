@@ -37,6 +37,10 @@ const tailRow = z.strictObject({
     ),
 });
 
-export const tailsAnswer = answerOf(tailRow);
+export const tailsAnswer = answerOf(tailRow).extend({
+  left_out: z
+    .strictObject({ rows: count, requests: count })
+    .describe('Values beyond the 1,000 with the most requests, which `rows` does not have.'),
+});
 export type TailRow = z.output<typeof tailRow>;
 export type TailsAnswer = z.output<typeof tailsAnswer>;

@@ -152,7 +152,7 @@ async function incidentOf(client: ClickHouseClient, question: CompareQuestion) {
   if (!isOfIncident(event, a, b, nowMs)) return undefined;
   return {
     event: await withStoredBaseline(client, event),
-    named: namedIncident(event, await incidentTimes(client, event, nowMs, b.toMs), a),
+    named: namedIncident(event, (await incidentTimes(client, event, nowMs, b.toMs)).times, a),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ComparedMinute } from '../../compare/compared-minute.ts';
-import type { ConfiguredObjective } from '../../contract/objectives/objective.ts';
+import { type ConfiguredObjective, saysOfModel } from '../../contract/objectives/objective.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import { resolutions } from '../../sink/windows/read-tails.ts';
 import type { ComparedGoodput } from '../answers/compare.ts';
@@ -26,9 +26,10 @@ export async function comparedGoodput(
     return readGoodput(client, objectives, { ...requests, fromSeconds, toSeconds, resolution });
   };
   const [a, b] = await Promise.all([read(sides.a), read(sides.b)]);
-  return a.flatMap(({ row }, i) => {
+  return a.flatMap(({ objective: configured, row }, i) => {
     const other = b[i]?.row;
     if (other === undefined) return [];
+    if (!saysOfModel(configured, row.requests + other.requests)) return [];
     const { name, objective, thresholds } = row;
     return [{ name, objective, thresholds, a: countsOf(row), b: countsOf(other) }];
   });

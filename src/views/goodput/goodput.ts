@@ -3,6 +3,7 @@ import {
   type ConfiguredObjective,
   jointObjectives,
   rowOf,
+  saysOfModel,
 } from '../../contract/objectives/objective.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import { coarsePart, type Resolution } from '../../sink/windows/read-tails.ts';
@@ -42,7 +43,7 @@ const nothing = 'SELECT 0 AS requests, 0 AS missed WHERE false';
 
 /**
  * Goodput of a model: the share of its requests that met all thresholds of a joint objective, counted one by
- * one. A row an objective that may be of the model, in the order of `detect.slos`.
+ * one. A row an objective of the model, in the order of `detect.slos`.
  *
  * @throws UnknownName
  */
@@ -54,15 +55,22 @@ export async function goodputView(
   const { table: _, ...query } = parametersOf(question);
   const read = await readGoodput(client, objectives, { ...query, resolution: range.resolution });
   const isEmpty = read.every(({ row }) => row.requests === 0);
+  const shown = read.filter(({ objective, row }) => saysOfModel(objective, row.requests));
   const unknown = isEmpty ? await unknownNames(client, filters) : {};
   const whole = { ...range, stepSeconds: range.toSeconds - range.fromSeconds };
   return {
     range: answeredRange(range, false),
     windows: windowsOf(whole, bounds),
-    rows: read.map(({ row }) => row),
-    sql: read.length === 0 ? nothing : read.map(({ sql }) => sql).join('\nUNION ALL\n'),
+    rows: shown.map(({ row }) => row),
+    sql: shown.length === 0 ? nothing : shown.map(({ sql }) => sql).join('\nUNION ALL\n'),
     ...unknown,
   };
+}
+
+interface ReadGoodput {
+  readonly objective: ConfiguredObjective;
+  readonly row: GoodputRow;
+  readonly sql: string;
 }
 
 /** Goodput of some requests of a model by each joint objective that may be of it, with the query of each. */
@@ -70,7 +78,7 @@ export function readGoodput(
   client: ClickHouseClient,
   objectives: readonly ConfiguredObjective[],
   asked: GoodputQuery,
-): Promise<{ readonly row: GoodputRow; readonly sql: string }[]> {
+): Promise<ReadGoodput[]> {
   const { resolution, ...parameters } = asked;
   const coarse = coarsePart(resolution, asked.fromSeconds, asked.toSeconds);
   return Promise.all(
@@ -84,7 +92,7 @@ export function readGoodput(
         coarseFromSeconds: coarse.fromSeconds,
         coarseToSeconds: coarse.toSeconds,
       });
-      return { row: goodputOf(objective, rows[0]), sql };
+      return { objective, row: goodputOf(objective, rows[0]), sql };
     }),
   );
 }

@@ -154,6 +154,48 @@ it.each([
   expect(err).toBe(`${sentence}1 of 1,001 events not counted: rejected or late\n`);
 });
 
+it('splits and chooses by own dimensions, those without a value too', async () => {
+  const adapters = ['a', 'a', 'a,b', '(none)', undefined, undefined, undefined];
+  const events = adapters.map((adapter) => ({
+    ...{ ts: startMs, model: 'llm', total_ms: 5 },
+    ...(adapter !== undefined && { attributes: { adapter } }),
+  }));
+  const ofFile = async (...flags: readonly string[]) => {
+    const stdin = Readable.from([
+      Buffer.from(events.map((event) => JSON.stringify(event)).join('\n')),
+    ]);
+    const env = { TAILMARK_WINDOWS_DIMENSIONS: 'model,attributes.adapter,cold_start' };
+    return run(['tails', '--input', '-', ...flags], { stdin, env });
+  };
+  const requests = async (...flags: readonly string[]) => {
+    const { tails } = JSON.parse((await ofFile('--json', ...flags)).out);
+    return tails.map((row: Record<string, unknown>) => row.requests);
+  };
+  expect(await requests('--where', 'attributes.adapter=')).toEqual([3]);
+  expect(await requests('--where', 'attributes.adapter=(none)')).toEqual([1]);
+  expect(await requests('--where', 'attributes.adapter=a,b')).toEqual([1]);
+  const { out } = await ofFile('--by', 'attributes.adapter');
+  const names = out.split('\n').map((line) => line.trim().split(/\s{2,}/));
+  expect(names.flatMap((line) => line.find((cell) => cell.includes('none')) ?? []).sort()).toEqual([
+    ...['"(none)"', '(none)'],
+  ]);
+  const unknown = await ofFile('--where', 'attributes.adapter=b');
+  expect([unknown.exitCode, unknown.out, unknown.err]).toEqual([
+    ...[1, ''],
+    'No request has the attributes.adapter "b". Known values: a, a,b, "(none)", (none).\n',
+  ]);
+  const never = await ofFile('--where', 'attributes.gpu=h100');
+  expect([never.exitCode, never.err]).toEqual([
+    1,
+    expect.stringMatching(/^No request has any attributes\.gpu\./),
+  ]);
+  const by = await ofFile('--by', 'attributes.gpu');
+  expect([by.exitCode, by.err]).toEqual([
+    64,
+    expect.stringContaining('windows.dimensions must have it'),
+  ]);
+});
+
 it('says at least where a percentile lies beyond the last request that ended', async () => {
   const finished = Array.from({ length: 1_000 }, (_, i) => ({ total_ms: i + 1, status: 'ok' }));
   const given = Array.from({ length: 10 }, () => ({ total_ms: 120_000, status: 'timeout' }));

@@ -1,4 +1,4 @@
-// Covers src/compare/verdict/verdict-reason.ts and src/compare/minute-blocks.ts.
+// Covers src/compare/minute-blocks.ts.
 import { describe, expect, it } from 'vitest';
 import { compareVersions } from '../../../src/compare/verdict/compare-versions.ts';
 import { objectiveRow } from '../../../src/config/slos.ts';
@@ -33,15 +33,15 @@ describe('a verdict by goodput', () => {
   });
 
   it('adds what is slower of the stages that have thresholds, and leaves the name to them where that suffices', () => {
-    const slow = (after: number) =>
-      withStage(served(0.5), { stage: 'first_token', factor: 2, after });
-    expect(asked(slow(10))).toMatchObject({
+    const slow = (share: number) =>
+      withStage(served(0.5), { stage: 'first_token', factor: 2, share });
+    expect(asked(slow(0.08))).toMatchObject({
       failed_by: 'goodput',
       reason: expect.stringMatching(
         /\(objective chat, eu\); TTFT \(first_token\) p99 is \d\.\d+ times that of version v1 \(.*; interval .*\)$/,
       ),
     });
-    expect(asked(slow(0))).toMatchObject({ failed_stage: 'first_token', failed_objective: null });
+    expect(asked(slow(1))).toMatchObject({ failed_stage: 'first_token', failed_objective: null });
   });
 
   it('says of both versions how many requests meet the objective where it passes', () => {

@@ -40,6 +40,8 @@ interface Answer<Row> {
   };
   readonly windows: Readonly<Record<'final' | 'provisional' | 'open', number>>;
   readonly rows: readonly Row[];
+  readonly unknown?: string;
+  readonly left_out?: { readonly rows: number; readonly requests: number };
   readonly sql: string;
 }
 

@@ -126,6 +126,21 @@ describe('an incident against the time before it', () => {
         `A is the longest time before it that is stored and in no other incident of these requests.\n${incidentIsOpen}\n`,
       );
 
+      // Requests of two adapters are never the same; of all adapters they are.
+      await add('5', [0, 3], { attributes: 'adapter=x' });
+      const ofAdapter = await add('6', [3, 6], { attributes: 'adapter=y' });
+      expect((await pageOf(ofAdapter)).dashboard.compared).toEqual({
+        a: span(0, 3),
+        b: span(3, 6),
+      });
+      const taker = await add('7', [0, 5]);
+      expect(await rig.cli(['compare', '--incident', ofAdapter])).toMatchObject({
+        exitCode: 64,
+        err: expect.stringContaining(
+          `Cannot compare the incident ${ofAdapter}: it has no time before it outside the incident ${taker}`,
+        ),
+      });
+
       // The test of the incident says nothing of other times.
       const [b, a] = [compared?.a, compared?.b];
       const swapped = {

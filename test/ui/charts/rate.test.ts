@@ -71,7 +71,7 @@ describe('a rate over time', () => {
   });
 
   it('is a table of counts and shares', () => {
-    const answer = { rows, range, windows, sql: '' };
+    const answer = { rows, range, windows, left_out: { rows: 0, requests: 0 }, sql: '' };
     const { heads, rows: lines } = rateTable(answer, failed);
     expect(heads).toEqual(['at', 'state', 'requests', 'failed', 'share']);
     expect(lines[1]).toEqual([at(1), 'final', 500, 240, 0.48]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { extentOf, splitsOf } from '../../../ui/src/charts/geometry/splits.ts';
+import { extentOf, hiddenWords, splitsOf } from '../../../ui/src/charts/geometry/splits.ts';
 import { tailRow } from './tail-row.ts';
 
 const row = (by: string, requests: number, p99: number | null) => {
@@ -31,6 +31,17 @@ describe('values of a dimension', () => {
     expect(splitsOf([row('a', 9, 1), row('b', 0, null)], 1)).toMatchObject({
       ...{ hidden: 1, slowest: null },
     });
+  });
+
+  it('are called slowest only among those that the answer has', () => {
+    expect(hiddenWords(3, 0)).toEqual([
+      '3 more with fewer requests, in the table',
+      'slowest of them',
+    ]);
+    expect(hiddenWords(992, 11_345)).toEqual([
+      '12,337 more with fewer requests, 992 of them in the table',
+      'slowest of these 992',
+    ]);
   });
 
   it('share an axis from the least to the largest percentile', () => {

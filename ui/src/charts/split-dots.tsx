@@ -1,3 +1,4 @@
+import { valueText } from '../../../src/series/value-text.ts';
 import { shownName } from '../format/name.ts';
 import {
   boundPrefix,
@@ -10,7 +11,7 @@ import {
 import { type Column, Table } from '../parts/data-table.tsx';
 import { Quantile, Value } from '../parts/value.tsx';
 import { logScale, type Scale } from './geometry/scale.ts';
-import { type SplitRow, splitsOf } from './geometry/splits.ts';
+import { hiddenWords, type LeftOut, type SplitRow, splitsOf } from './geometry/splits.ts';
 
 interface Props {
   readonly caption: string;
@@ -18,6 +19,8 @@ interface Props {
   readonly name: string;
   /** One row a value, with quantiles; the first is the dot at the left, the last that at the right. */
   readonly rows: readonly SplitRow[];
+  /** Values that the rows lack, those with the fewest requests; absent: none. */
+  readonly leftOut?: LeftOut;
   /** Least and largest value of all splits, so that they compare. */
   readonly extent: readonly [number, number];
   /** Address of the requests with a value; absent: there is none. */
@@ -36,12 +39,13 @@ export function SplitDots({
   caption,
   name,
   rows,
+  leftOut = { rows: 0, requests: 0 },
   extent,
   hrefOf,
   isOrdered = false,
   isApproximate = false,
 }: Props) {
-  const total = rows.reduce((sum, { requests }) => sum + requests, 0);
+  const total = rows.reduce((sum, { requests }) => sum + requests, leftOut.requests);
   const { shown, hidden, slowest } = splitsOf(rows, mostRows, isOrdered);
   const { unit, format } = msFormat(
     shown.flatMap(({ quantiles }) => quantiles.map(({ ms }) => ms)),
@@ -49,7 +53,7 @@ export function SplitDots({
   const last = shown[0]?.quantiles.at(-1)?.q ?? 0.99;
   const x = logScale(extent, [3, 97]);
   const nameOf = ({ by }: SplitRow) => {
-    const text = shownName(by) || '(none)';
+    const text = shownName(valueText(by));
     return hrefOf === undefined ? (
       text
     ) : (
@@ -85,12 +89,13 @@ export function SplitDots({
       ),
     },
   ];
+  const [more, slowestOf] = hiddenWords(hidden, leftOut.rows);
   const foot = hidden > 0 && (
     <>
-      {hidden} more with fewer requests, in the table
+      {more}
       {slowest !== null && (
         <>
-          ; slowest of them {nameOf(slowest.row)}, {quantileName(slowest.q)}{' '}
+          ; {slowestOf} {nameOf(slowest.row)}, {quantileName(slowest.q)}{' '}
           <Quantile q={slowest.q} ms={slowest.ms} requests={slowest.row.requests}>
             {boundPrefix(slowest.isAtLeast)}
             {formatMs(slowest.ms)}

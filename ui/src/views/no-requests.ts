@@ -1,3 +1,4 @@
+import { ownLabels } from '../../../src/contract/format.ts';
 import type { Range, Windows } from '../data/answers.ts';
 import { shownName } from '../format/name.ts';
 import { place } from '../state/place.ts';
@@ -26,7 +27,8 @@ export function noRequests(
     return `No event of ${shownName(model)} in this range has a total. Choose one of its stages: ${shownName(stages.join(', '))}.`;
   }
   const { version, region, request_type: type, attributes, start } = place.value.params;
-  const filters = [version, region, type, attributes, start].filter((value) => value !== undefined);
+  const own = ownLabels({ attributes });
+  const filters = [version, region, type, ...own, start].filter((value) => value !== undefined);
   if (filters.length > 0) {
     return `No request of ${shownName(model)} matches ${shownName(filters.join(', '))} in this range. Clear a filter to see others.`;
   }

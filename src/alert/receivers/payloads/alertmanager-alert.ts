@@ -1,4 +1,4 @@
-import { dimensions } from '../../../base/dimensions.ts';
+import { attributeLabel, dimensions } from '../../../base/dimensions.ts';
 import type { AnomalyEvent, Severity } from '../../../contract/anomaly-event.ts';
 import { seriesLabel } from '../../../contract/format.ts';
 import { dimensionValue, ownDimensionsOf } from '../../../series/series-key.ts';
@@ -46,8 +46,7 @@ export function alertLabels(event: AnomalyEvent, severity: Severity): LabelSet {
     if (value !== '' && event[dimension] !== false) labels[dimension] = value;
   }
   for (const name of ownDimensionsOf([event])) {
-    const label = name.replaceAll(/[^A-Za-z0-9_]/g, '_');
-    labels[label] = labelValue(dimensionValue(event, name));
+    labels[attributeLabel(name)] = labelValue(dimensionValue(event, name));
   }
   return labels;
 }

@@ -32,7 +32,9 @@ export const requestParameters = {
     })
     .default('')
     .transform((text) => (text === '' ? [] : text.split(',')))
-    .describe('Only requests with these own dimensions: `adapter=lora-7,gpu=h100`.'),
+    .describe(
+      'Only requests with these own dimensions: `adapter=lora-7,gpu=h100`; `adapter=` are those without.',
+    ),
   start: z
     .enum(starts)
     .default('warm')

@@ -1,4 +1,5 @@
-import type { TailRow } from '../../data/answers.ts';
+import type { TailRow, TailsAnswer } from '../../data/answers.ts';
+import { formatCount } from '../../format/number.ts';
 
 /** Shown fields of a value. */
 export type SplitRow = Pick<TailRow, 'by' | 'requests'> & {
@@ -16,9 +17,13 @@ export function extentOf(rows: readonly Pick<SplitRow, 'quantiles'>[]): readonly
   return values.length === 0 ? [1, 1000] : [Math.min(...values), Math.max(...values)];
 }
 
+/** Values that an answer does not have, as there are too many: those with the fewest requests. */
+export type LeftOut = TailsAnswer['left_out'];
+
 /** Values of a dimension: those with most requests are shown, the slowest of the others is named. */
 export interface ShownSplits {
   readonly shown: readonly SplitRow[];
+  /** Values that the answer has beside the shown ones. */
   readonly hidden: number;
   /** Largest of the last quantile among the hidden ones; null where none has one. */
   readonly slowest: {
@@ -27,6 +32,17 @@ export interface ShownSplits {
     readonly ms: number;
     readonly isAtLeast: boolean;
   } | null;
+}
+
+/** The words on the values that are not shown: how many there are, and how many of them the slowest is one of. */
+export function hiddenWords(hidden: number, leftOut: number): readonly [more: string, of: string] {
+  const more = `${formatCount(hidden + leftOut)} more with fewer requests`;
+  return leftOut === 0
+    ? [`${more}, in the table`, 'slowest of them']
+    : [
+        `${more}, ${formatCount(hidden)} of them in the table`,
+        `slowest of these ${formatCount(hidden)}`,
+      ];
 }
 
 /** @param isOrdered whether the rows that are shown keep their order; by requests otherwise. */

@@ -1,3 +1,4 @@
+import { ownLabels } from '../../../../src/contract/format.ts';
 import { stageLabel } from '../../../../src/contract/measure-unit.ts';
 import { Choice, type Option, withChosen } from '../../parts/choice.tsx';
 import { place, setParams } from '../../state/place.ts';
@@ -39,7 +40,7 @@ export function ModelFilters({ values, stages }: Props) {
         <Choice
           name="Own dimensions"
           value={params.attributes}
-          options={[['', 'all'], ...options([], params.attributes)]}
+          options={[['', 'all'], ...options([], params.attributes, ownText)]}
           onChoose={(value) => setParams({ attributes: value })}
         />
       )}
@@ -70,6 +71,9 @@ export function ModelFilters({ values, stages }: Props) {
     </form>
   );
 }
+
+/** "adapter=lora-7, pool=a". */
+const ownText = (attributes: string) => ownLabels({ attributes }).join(', ');
 
 /** Values as options, without those that cannot be asked for. */
 function options(

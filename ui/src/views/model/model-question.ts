@@ -46,10 +46,9 @@ export function ownSplitQuestion(model: string, name: string): string {
   });
 }
 
-/** The filter of own dimensions with this value of one of them, whatever it was; undefined for none. */
-export function filterWith(name: string, value: string): string | undefined {
-  const pair = value === '' ? [] : [attributePair(name, value)];
-  return [...otherPairs(name), ...pair].sort().join() || undefined;
+/** The filter of own dimensions with this value of one of them, whatever it was. */
+export function filterWith(name: string, value: string): string {
+  return [...otherPairs(name), attributePair(name, value)].sort().join();
 }
 
 /** Pairs of the filter that are of other own dimensions. */

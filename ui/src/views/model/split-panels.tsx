@@ -3,6 +3,7 @@ import { SplitDots } from '../../charts/split-dots.tsx';
 import type { TailsAnswer } from '../../data/answers.ts';
 import { type Asked, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
+import { formatCount, plural } from '../../format/number.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { hrefWith } from '../../state/place.ts';
 import { noRequests } from '../no-requests.ts';
@@ -43,13 +44,15 @@ export function SplitPanels({ model, splits, ownDimensions, stagesOnly }: Props)
           answered={splits[by]}
           minHeight={90}
           empty={(answer) => noRequests(answer, model, stagesOnly)}
+          partial={leftOutNote}
           table={(answer) => splitTable(answer, names[by].toLowerCase())}
         >
-          {({ rows }) => (
+          {({ rows, left_out }) => (
             <SplitDots
               caption={titles[by]}
               name={names[by]}
               rows={rows}
+              leftOut={left_out}
               extent={extent}
               hrefOf={(value) => hrefWith({ [by]: value })}
             />
@@ -61,6 +64,13 @@ export function SplitPanels({ model, splits, ownDimensions, stagesOnly }: Props)
       ))}
     </div>
   );
+}
+
+/** "1,000 of 12,345 values, those with the most requests." */
+function leftOutNote({ rows, left_out }: TailsAnswer): string | undefined {
+  if (left_out.rows === 0) return undefined;
+  const all = rows.length + left_out.rows;
+  return `${formatCount(rows.length)} of ${plural(all, 'value')}, those with the most requests.`;
 }
 
 interface OwnProps {
@@ -80,13 +90,15 @@ function OwnSplitPanel({ model, name, stagesOnly }: OwnProps) {
       answered={answered}
       minHeight={90}
       empty={(answer) => noRequests(answer, model, stagesOnly)}
+      partial={leftOutNote}
       table={(answer) => splitTable(answer, name)}
     >
-      {({ rows }) => (
+      {({ rows, left_out }) => (
         <SplitDots
           caption={title}
           name={shownName(name)}
           rows={rows}
+          leftOut={left_out}
           extent={extentOf(rows)}
           hrefOf={(value) => hrefWith({ attributes: filterWith(name, value) })}
         />
