@@ -99,7 +99,22 @@ async function byValue(
   question: TailsQuestion,
   by: Exclude<TailsBy, 'time'>,
 ) {
-  const { range, bounds, quantiles, stage } = question;
+  const { sql, rows } = await rangeTails(client, { ...question, by });
+  const state = rangeState(question.range, question.bounds);
+  return { sql, rows: rows.map((row) => ({ at: null, state, ...row, baseline: null })) };
+}
+
+/**
+ * Quantiles of a range as one, a row a value. Uses coarser windows where they fit: a day of minutes takes a digest
+ * an hour and series.
+ */
+export async function rangeTails(
+  client: ClickHouseClient,
+  question: Pick<TailsQuestion, 'filters' | 'range' | 'stage' | 'quantiles'> & {
+    readonly by: Exclude<TailsBy, 'time'>;
+  },
+) {
+  const { range, quantiles, stage, by } = question;
   const coarse = coarsePart(range.resolution, range.fromSeconds, range.toSeconds);
   type Row = StoredTail & { readonly by: string };
   const { rows, sql } = await viewRows<Row>(
@@ -115,15 +130,11 @@ async function byValue(
     },
     repeatable,
   );
-  const state = rangeState(range, bounds);
   return {
     sql,
     rows: rows.map((row) => ({
-      at: null,
       by: by === 'start' ? startOf(row.by) : row.by,
-      state,
       ...numbersOf(row, quantiles),
-      baseline: null,
     })),
   };
 }

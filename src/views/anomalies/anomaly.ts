@@ -19,6 +19,7 @@ import { evidenceOf } from '../text/evidence.ts';
 import { affectedSeries } from './affected-series.ts';
 import { eventOfHeadline, messageOfEvent } from './anomalies.ts';
 import { eventsOf } from './anomaly-of.ts';
+import { incidentLengths } from './incident-lengths.ts';
 import { requestsOf, slowestOf } from './incident-requests.ts';
 import { incidentTimes } from './incident-times.ts';
 import { withStoredBaseline } from './stored-baseline.ts';
@@ -56,6 +57,8 @@ export async function anomalyView(
     readDistribution(client, stored, members, question),
     event.model === '' ? undefined : incidentTimes(client, event, nowMs),
   ]);
+  const { retention } = question;
+  const lengths = await incidentLengths(client, event, { nowMs, retention, times: compared });
   const { title, facts } = messageOfEvent(event);
   const why = event.kind === 'pipeline' ? { sentences: [], statistics: [] } : evidenceOf(stored);
   const open = events.findLast(({ state }) => state !== 'resolved') ?? event;
@@ -79,6 +82,7 @@ export async function anomalyView(
     history: historyOf(events, deliveries),
     distribution,
     evidence: [...why.sentences],
+    lengths: lengths ?? null,
     dashboard: {
       from: new Date(range.shownFromMs).toISOString(),
       to: new Date(Math.max(range.shownToMs, range.shownFromMs + 1)).toISOString(),
