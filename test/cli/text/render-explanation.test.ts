@@ -56,6 +56,7 @@ const whole: Explanation = {
   ],
   mix: null,
   members: [],
+  lengths: null,
   slowest: [
     {
       event_ms: Date.parse('2026-11-01T12:01:02.345Z'),
@@ -189,7 +190,7 @@ Traffic mix
 
   it('that is open lasts until now, and leaves out absent fields', () => {
     const text = renderExplanation(
-      { events: [opened], timeline: [], drivers: [], mix: null, members: [], slowest: [] },
+      { events: [opened], timeline: [], drivers: [], mix: null, members: [], slowest: [], lengths: null },
       plain,
       Date.parse(opened.started_at) + 3 * 3_600_000,
     );
@@ -247,6 +248,7 @@ describe('an anomaly of a rate explained', () => {
     mix: null,
     members: [],
     slowest: [],
+    lengths: null,
   };
 
   it('shows how many requests fail and the evidence, and blames no stage', () => {
