@@ -34,7 +34,7 @@ export async function incidentLengths(
   const { earlier, rows } = await readAtLengths(client, {
     filters: requestsOf(event),
     range: rangeOf(times.b),
-    earlier: [{ name: 'before it', range: rangeOf(times.a) }],
+    earlier: [{ name: 'before the incident', range: rangeOf(times.a) }],
     quantiles: [ofWorstSeries(event).quantile],
   });
   const [row] = rows;

@@ -42,7 +42,10 @@ it('longer answers and slower tokens are told apart on the pages of model and in
       ...{ started_at: from, detected_at: from, emitted_at: to, quantile: 0.99, revision: 1 },
       ...{ state: 'resolved', resolution: 'recovered', ended_at: to, resolved_at: to },
     });
-    await new AnomalyStore(rig.client).add(incident);
+    const open = { ...incident, id: 'd'.repeat(32), state: 'opened', resolution: null } as const;
+    const anomalies = new AnomalyStore(rig.client);
+    await anomalies.add(incident);
+    await anomalies.add({ ...open, ended_at: null, resolved_at: null });
 
     const ask = async <Answer>(path: string, query: Readonly<Record<string, string>> = {}) => {
       const response = await fetch(`${url}${path}?${new URLSearchParams(query)}`);
@@ -78,7 +81,7 @@ it('longer answers and slower tokens are told apart on the pages of model and in
       return text as string;
     };
     const ofModel = right(week.rows[0], p99(served('week', 120, 10)), 'a week earlier');
-    const ofIncident = right(lengths, p99(served('before', 120, 10)), 'before it');
+    const ofIncident = right(lengths, p99(served('before', 120, 10)), 'before the incident');
     const tails = await ask<TailsAnswer>('/v1/tails', { ...asked, from, to, by: 'stage' });
     expect(tails.rows.find(({ by }) => by === 'total')?.quantiles[0]?.ms).toBe(week.rows[0]?.ms);
 
@@ -105,6 +108,7 @@ it('longer answers and slower tokens are told apart on the pages of model and in
       const paths = [
         ['model', `/models/chat?from=${from}&to=${to}`, `${ofModel} Compare both`],
         ['incident', `/incidents/${incident.id}`, ofIncident],
+        ['open', `/incidents/${open.id}`, ofIncident],
       ] as const;
       for (const [name, path, text] of paths) {
         await page.goto(path);
