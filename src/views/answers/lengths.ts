@@ -7,7 +7,7 @@ const unshownReasons = [
   'some_requests',
   'nothing_earlier',
   'same_lengths',
-  'too_different',
+  'not_measured',
   'too_few_requests',
   'given_up',
   'within_error',
@@ -28,7 +28,7 @@ const tailAtLengths = z.strictObject({
     .enum(unshownReasons)
     .nullable()
     .describe(
-      'Why all others are null. `no_lengths`: no event has `output_tokens`. `some_requests`: lengths are stored of all regions, request types and own dimensions together. `nothing_earlier`: no earlier request is stored. `same_lengths`: they differ by no more than chance. `too_different`: they differ by more than was measured. `too_few_requests`: fewer than three effective requests lie beyond the quantile. `given_up`: the quantile is a lower bound. `within_error`: it differs by no more than the error.',
+      'Why all others are null. `no_lengths`: no event has `output_tokens`. `some_requests`: lengths are stored of all regions, request types and own dimensions together. `nothing_earlier`: no earlier request is stored. `same_lengths`: they differ by no more than chance. `not_measured`: the error is known from p50 to p99, of lengths up to three times and down to half. `too_few_requests`: fewer than three effective requests lie beyond the quantile. `given_up`: the quantile is a lower bound. `within_error`: it differs by no more than the error.',
     ),
 });
 

@@ -35,6 +35,9 @@ type Reason = NonNullable<TailAtLengths['reason']>;
 
 const facet = 'output_tokens';
 
+/** Quantiles whose error is known: `sizeWeightsError`. */
+const measured = { least: 0.5, most: 0.99 } as const;
+
 /**
  * Quantiles of whole requests as if their answers were as long as earlier: the weights of a comparison
  * (`atSizes`), within its error. A quantile is shown where it differs by more than that.
@@ -64,23 +67,42 @@ export async function readAtLengths(
   if (lengths.length === 0 || lengthsBefore.length === 0) return without('some_requests', earlier);
   if (!sizesDiffer(facet, lengthsBefore, lengths)) return without('same_lengths', earlier);
   const error = sizeWeightsError(lengthsBefore, lengths);
-  if (error === undefined) return without('too_different', earlier);
+  if (error === undefined) return without('not_measured', earlier);
   const parts = await readMix(client, parametersOf({ filters, range }));
   const weighted = atSizes(facet, lengthsBefore, lengths, parts);
   return {
     earlier,
-    rows: quantiles.map((q, i): TailAtLengths => {
+    rows: quantiles.map((q, i) => {
+      const atLengthsMs = weighted === undefined ? null : weightedQuantile(weighted, q);
       const [now, then] = [tail?.quantiles[i], earlierTail?.quantiles[i]];
-      const ms = now?.ms ?? null;
-      const at_lengths_ms = weighted === undefined ? null : weightedQuantile(weighted, q);
-      if (now?.at_least === true) return unshown(q, 'given_up');
-      if (ms === null || at_lengths_ms === null) return unshown(q, 'too_few_requests');
-      if (Math.abs(at_lengths_ms / ms - 1) <= error) return unshown(q, 'within_error');
-      const earlier_ms = then?.at_least === true ? null : (then?.ms ?? null);
-      const shown = { q, ms, at_lengths_ms, earlier_ms };
-      return { ...shown, error, text: atLengthsText(shown, earlier.name), reason: null };
+      return tailAtLengths({ q, now, then, atLengthsMs, error, name: earlier.name });
     }),
   };
+}
+
+type Quantile = { readonly ms: number | null; readonly at_least: boolean } | undefined;
+
+interface Measured {
+  readonly q: number;
+  readonly now: Quantile;
+  readonly then: Quantile;
+  /** Null where it is of too few effective requests. */
+  readonly atLengthsMs: number | null;
+  readonly error: number;
+  readonly name: string;
+}
+
+/** A quantile as it is shown: where other lengths change it by more than the error of the weights. */
+export function tailAtLengths({ q, now, then, error, name, ...at }: Measured): TailAtLengths {
+  const { atLengthsMs: at_lengths_ms } = at;
+  const ms = now?.ms ?? null;
+  if (q < measured.least || q > measured.most) return unshown(q, 'not_measured');
+  if (now?.at_least === true) return unshown(q, 'given_up');
+  if (ms === null || at_lengths_ms === null) return unshown(q, 'too_few_requests');
+  if (Math.abs(at_lengths_ms / ms - 1) <= error) return unshown(q, 'within_error');
+  const earlier_ms = then?.at_least === true ? null : (then?.ms ?? null);
+  const shown = { q, ms, at_lengths_ms, earlier_ms };
+  return { ...shown, error, text: atLengthsText(shown, name), reason: null };
 }
 
 function unshown(q: number, reason: Reason): TailAtLengths {

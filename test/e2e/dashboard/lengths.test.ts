@@ -99,7 +99,7 @@ it('longer answers and slower tokens are told apart on the pages of model and in
     expect(reasonsOf(ofWeek)).toEqual([[null, 'nothing_earlier']]);
     const other = { model: 'x', from: iso(startMs), to: iso(startMs + lengthMs + 2 * minuteMs) };
     expect(reasonsOf(await ofRange(other))).toEqual([[null, 'no_lengths']]);
-    const few = { from, to: iso(startMs + minuteMs), q: '0.5,0.999' };
+    const few = { from, to: iso(startMs + minuteMs), q: '0.5,0.99' };
     expect(reasonsOf(await ofRange(few)).at(-1)).toEqual([null, 'too_few_requests']);
 
     if (!browser.isThere) return;
