@@ -56,14 +56,14 @@ export async function readAtLengths(
   });
   const all = await readLengths(client, filters, range);
   if (all.length === 0) return without('no_lengths');
-  const before = await firstWithLengths(client, filters, times);
-  if (before === undefined) return without('nothing_earlier');
-  const { earlier } = before;
+  const found = await firstWithLengths(client, filters, times);
+  if (found === undefined) return without('nothing_earlier');
+  const { earlier } = found;
   const [tail, earlierTail] = await Promise.all(
     [range, earlier.range].map((each) => readTotal(client, filters, each, quantiles)),
   );
   const lengths = sizesOfAsked(filters, all, tail?.requests ?? 0);
-  const lengthsBefore = sizesOfAsked(filters, before.lengths, earlierTail?.requests ?? 0);
+  const lengthsBefore = sizesOfAsked(filters, found.lengths, earlierTail?.requests ?? 0);
   if (lengths.length === 0 || lengthsBefore.length === 0) return without('some_requests', earlier);
   if (!sizesDiffer(facet, lengthsBefore, lengths)) return without('same_lengths', earlier);
   const error = sizeWeightsError(lengthsBefore, lengths);
@@ -74,8 +74,8 @@ export async function readAtLengths(
     earlier,
     rows: quantiles.map((q, i) => {
       const atLengthsMs = weighted === undefined ? null : weightedQuantile(weighted, q);
-      const [now, then] = [tail?.quantiles[i], earlierTail?.quantiles[i]];
-      return tailAtLengths({ q, now, then, atLengthsMs, error, name: earlier.name });
+      const [now, before] = [tail?.quantiles[i], earlierTail?.quantiles[i]];
+      return tailAtLengths({ q, now, before, atLengthsMs, error, name: earlier.name });
     }),
   };
 }
@@ -85,7 +85,7 @@ type Quantile = { readonly ms: number | null; readonly at_least: boolean } | und
 interface Measured {
   readonly q: number;
   readonly now: Quantile;
-  readonly then: Quantile;
+  readonly before: Quantile;
   /** Null where it is of too few effective requests. */
   readonly atLengthsMs: number | null;
   readonly error: number;
@@ -93,14 +93,14 @@ interface Measured {
 }
 
 /** A quantile as it is shown: where other lengths change it by more than the error of the weights. */
-export function tailAtLengths({ q, now, then, error, name, ...at }: Measured): TailAtLengths {
+export function tailAtLengths({ q, now, before, error, name, ...at }: Measured): TailAtLengths {
   const { atLengthsMs: at_lengths_ms } = at;
   const ms = now?.ms ?? null;
   if (q < measured.least || q > measured.most) return unshown(q, 'not_measured');
   if (now?.at_least === true) return unshown(q, 'given_up');
   if (ms === null || at_lengths_ms === null) return unshown(q, 'too_few_requests');
   if (Math.abs(at_lengths_ms / ms - 1) <= error) return unshown(q, 'within_error');
-  const earlier_ms = then?.at_least === true ? null : (then?.ms ?? null);
+  const earlier_ms = before?.at_least === true ? null : (before?.ms ?? null);
   const shown = { q, ms, at_lengths_ms, earlier_ms };
   return { ...shown, error, text: atLengthsText(shown, name), reason: null };
 }

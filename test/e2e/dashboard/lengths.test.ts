@@ -1,5 +1,4 @@
-// Covers src/views/lengths/at-lengths.ts, src/views/anomalies/incident-lengths.ts and
-// ui/src/views/model/lengths-line.tsx.
+// Covers src/views/anomalies/incident-lengths.ts.
 
 import { expect, it } from 'vitest';
 import { dayMs, minuteMs } from '../../../src/base/time.ts';

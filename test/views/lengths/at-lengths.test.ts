@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { tailAtLengths } from '../../../src/views/lengths/at-lengths.ts';
 
 const measured = {
-  ...{ q: 0.99, now: { ms: 6_100, at_least: false }, then: { ms: 4_200, at_least: false } },
+  ...{ q: 0.99, now: { ms: 6_100, at_least: false }, before: { ms: 4_200, at_least: false } },
   ...{ atLengthsMs: 4_400, error: 0.15, name: 'a week earlier' },
 };
 
@@ -16,8 +16,12 @@ describe('a tail at other lengths', () => {
   });
 
   it('is shown without an earlier tail that is a lower bound, or of no request', () => {
-    for (const then of [{ ms: 4_200, at_least: true }, { ms: null, at_least: false }, undefined]) {
-      const { earlier_ms, text } = tailAtLengths({ ...measured, then });
+    for (const before of [
+      { ms: 4_200, at_least: true },
+      { ms: null, at_least: false },
+      undefined,
+    ]) {
+      const { earlier_ms, text } = tailAtLengths({ ...measured, before });
       expect([earlier_ms, text]).toEqual([
         null,
         'p99 of total is 6,100 ms; with answers as long as a week earlier it would be 4,400 ms.',
