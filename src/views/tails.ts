@@ -101,7 +101,14 @@ async function byValue(
 ) {
   const { sql, rows } = await rangeTails(client, { ...question, by });
   const state = rangeState(question.range, question.bounds);
-  return { sql, rows: rows.map((row) => ({ at: null, state, ...row, baseline: null })) };
+  return {
+    sql,
+    rows: rows.map(({ by: value, ...row }) => ({
+      ...{ at: null, by: value, state },
+      ...row,
+      baseline: null,
+    })),
+  };
 }
 
 /**
