@@ -71,8 +71,40 @@ export function likeWithLike(a: SideMix, b: SideMix): LikeWithLike {
   if (types.length > 0 || regions.length > 0) {
     return { sentences, weighted: weightedByPart(a.parts, b.parts) };
   }
-  if (sizes.length === 0) return { sentences, weighted: undefined };
-  return { sentences, weighted: weightedBySize(b.parts, sizesA ?? [], sizesB ?? []) };
+  return { sentences, weighted: atSizes(facet, sizesA ?? [], sizesB ?? [], b.parts) };
+}
+
+/**
+ * Requests of B as if they had the sizes of A, by one facet. Accuracy: `sizeWeightsError`.
+ *
+ * @param parts all requests of B.
+ * @returns undefined where the sizes agree.
+ */
+export function atSizes(
+  facet: string,
+  sizesA: readonly SizePart[],
+  sizesB: readonly SizePart[],
+  parts: readonly MixPart[],
+): Weighted | undefined {
+  if (!sizesDiffer(facet, sizesA, sizesB)) return undefined;
+  const factorOf = sizeWeights(sizesA, sizesB);
+  return joined(parts.map(({ total }) => reweighted(total, (ms) => factorOf(bandOf(ms)))));
+}
+
+/** True where two sides have other sizes by more than chance, and by enough to matter. */
+export function sizesDiffer(
+  facet: string,
+  sizesA: readonly SizePart[],
+  sizesB: readonly SizePart[],
+): boolean {
+  return differences(facet, sizesA, sizesB, ({ value }) => value).length > 0;
+}
+
+/** A quantile of weighted durations, in milliseconds; null where it is of too few effective requests. */
+export function weightedQuantile(weighted: Weighted, q: number): number | null {
+  const ms = weighted.digest.quantile(q);
+  const hasEnough = (1 - q) * weighted.effectiveRequests >= differing.beyond;
+  return Number.isFinite(ms) && hasEnough ? ms : null;
 }
 
 /** The requests in which two sides differ, and the quantiles as if they did not. */
@@ -84,9 +116,7 @@ export function compareMixes(
   const { sentences, weighted } = likeWithLike(...mixes);
   if (weighted === undefined) return { mix: sentences, like_with_like: null };
   const like_with_like = quantiles.map(({ q, baseline_ms }) => {
-    const ms = weighted.digest.quantile(q);
-    const hasEnough = (1 - q) * weighted.effectiveRequests >= differing.beyond;
-    const candidate_ms = Number.isFinite(ms) && hasEnough ? ms : null;
+    const candidate_ms = weightedQuantile(weighted, q);
     const isKnown = candidate_ms !== null && baseline_ms !== null && baseline_ms > 0;
     return { q, candidate_ms, baseline_ms, ratio: isKnown ? candidate_ms / baseline_ms : null };
   });
@@ -145,15 +175,6 @@ function weightedByPart(a: readonly MixPart[], b: readonly MixPart[]): Weighted 
       return [reweighted(total, () => same.requests / requests)];
     }),
   );
-}
-
-function weightedBySize(
-  parts: readonly MixPart[],
-  sizesA: readonly SizePart[],
-  sizesB: readonly SizePart[],
-): Weighted | undefined {
-  const factorOf = sizeWeights(sizesA, sizesB);
-  return joined(parts.map(({ total }) => reweighted(total, (ms) => factorOf(bandOf(ms)))));
 }
 
 /** Durations whose weights are a factor more or less, and the sums of these weights. */

@@ -56,6 +56,40 @@ export function sizeWeights(
   };
 }
 
+/**
+ * Largest error of p50, p95 and p99 by how many times as large B is as A. Beyond, it is not known.
+ *
+ * | B is as large as A      | error | why
+ * |-------------------------|-------|------------------------------------------------------------
+ * | once to twice           | 0.15  | as measured, with the chance of 8,000 requests a side
+ * | up to three times       | 0.25  | few requests of B are as small as most of A
+ * | down to half            | 0.25  | few requests of B are as large as the largest of A
+ */
+const errors = [
+  { least: 1, most: 2, error: 0.15 },
+  { least: 0.5, most: 3, error: 0.25 },
+] as const;
+
+/**
+ * Largest relative error of quantiles of B at the sizes of A; undefined where they differ by more than was
+ * measured. Held by test/compare/size-weights.test.ts.
+ */
+export function sizeWeightsError(
+  sizesA: readonly SizePart[],
+  sizesB: readonly SizePart[],
+): number | undefined {
+  const times = 2 ** (meanOctave(sizesB) - meanOctave(sizesA));
+  // Octaves of 8,000 requests tell times to a tenth.
+  const about = Math.round(times * 10) / 10;
+  return errors.find(({ least, most }) => about >= least && about <= most)?.error;
+}
+
+function meanOctave(sizes: readonly SizePart[]): number {
+  const known = sizes.filter(({ value }) => !Number.isNaN(octaveOf(value)));
+  const sum = known.reduce((total, { value, requests }) => total + requests * octaveOf(value), 0);
+  return sum / requestsOf(known);
+}
+
 /** Relative weight of the bands of one size: 1 at its mean. */
 function withinBucket(
   { logRatio, meanBand, variance }: Bucket,

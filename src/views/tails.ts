@@ -101,7 +101,29 @@ async function byValue(
   question: TailsQuestion,
   by: Exclude<TailsBy, 'time'>,
 ) {
-  const { range, bounds, quantiles, stage } = question;
+  const { sql, rows, left_out } = await rangeTails(client, { ...question, by });
+  const state = rangeState(question.range, question.bounds);
+  return {
+    ...{ sql, left_out },
+    rows: rows.map(({ by: value, ...row }) => ({
+      ...{ at: null, by: value, state },
+      ...row,
+      baseline: null,
+    })),
+  };
+}
+
+/**
+ * Quantiles of a range as one, a row a value. Uses coarser windows where they fit: a day of minutes takes a digest
+ * an hour and series.
+ */
+export async function rangeTails(
+  client: ClickHouseClient,
+  question: Pick<TailsQuestion, 'filters' | 'range' | 'stage' | 'quantiles'> & {
+    readonly by: Exclude<TailsBy, 'time'>;
+  },
+) {
+  const { range, quantiles, stage, by } = question;
   const coarse = coarsePart(range.resolution, range.fromSeconds, range.toSeconds);
   type Row = StoredTail & {
     readonly by: string;
@@ -121,7 +143,6 @@ async function byValue(
     },
     repeatable,
   );
-  const state = rangeState(range, bounds);
   const kept = rows.reduce((sum, { requests }) => sum + Number(requests), 0);
   return {
     sql,
@@ -130,11 +151,8 @@ async function byValue(
       requests: Number(rows[0]?.all_requests ?? 0) - kept,
     },
     rows: rows.map((row) => ({
-      at: null,
       by: by === 'start' ? startOf(row.by) : row.by,
-      state,
       ...numbersOf(row, quantiles),
-      baseline: null,
     })),
   };
 }

@@ -86,6 +86,14 @@ function plainStep(rangeSeconds: number, wishedSteps: number, least: number): nu
   return plainSteps.find((step) => step >= wanted) ?? wholeSteps(wanted, daySeconds);
 }
 
+/** A range as one step, widened to whole windows of a table. */
+export function wholeWindows(from: number, to: number, resolution: Resolution): TimeRange {
+  const window = windowSeconds[resolution];
+  const fromSeconds = Math.max(0, Math.floor(from / window) * window);
+  const toSeconds = Math.ceil(to / window) * window;
+  return { fromSeconds, toSeconds, stepSeconds: toSeconds - fromSeconds, resolution };
+}
+
 /** Number of steps. */
 export function stepsOf({ fromSeconds, toSeconds, stepSeconds }: TimeRange): number {
   return (toSeconds - fromSeconds) / stepSeconds;

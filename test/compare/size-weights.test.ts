@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { compareMixes, likeWithLike } from '../../src/compare/like-with-like.ts';
-import { type SizePart, sizeWeights } from '../../src/compare/size-weights.ts';
+import { atSizes, compareMixes, likeWithLike } from '../../src/compare/like-with-like.ts';
+import { type SizePart, sizeWeights, sizeWeightsError } from '../../src/compare/size-weights.ts';
 import { Random } from '../../src/generate/random.ts';
 import { bandOf } from '../../src/sketch/band.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
@@ -49,7 +49,8 @@ it.each([
   [1.5, 1.5, 0.15],
   [2, 1, 0.15],
   [2, 1.5, 0.15],
-  [3, 1.5, 0.2],
+  [3, 1.5, 0.25],
+  [0.5, 1, 0.25],
 ])(
   'of answers %f times as long and tokens %f times as slow, tails at the lengths of A are right within %f',
   (longer, decode, bound) => {
@@ -57,6 +58,7 @@ it.each([
       const a = sideOf(served(seed, { decode: 1, longer: 1 }));
       const b = sideOf(served(seed, { decode, longer }));
       const { weighted } = likeWithLike(a, b);
+      expect(sizeWeightsError(a.sizes, b.sizes)).toBeGreaterThanOrEqual(bound);
       // The same server with the answers of A, request by request.
       const truth = sideOf(served(seed, { decode, longer: 1 })).parts[0]?.total as TDigest;
       for (const q of quantiles) {
@@ -70,6 +72,22 @@ it.each([
     }
   },
 );
+
+it('nothing is weighted where the same requests are slower', () => {
+  for (let seed = 1; seed <= 8; seed++) {
+    const a = sideOf(served(seed, { decode: 1, longer: 1 }));
+    const slower = sideOf(served(seed, { decode: 2, longer: 1 }));
+    expect(atSizes('output_tokens', a.sizes, slower.sizes, slower.parts)).toBeUndefined();
+  }
+});
+
+it('no error is known of sizes that differ by more than was measured', () => {
+  const { sizes } = sideOf(served(1, { decode: 1, longer: 1 }));
+  for (const longer of [0.25, 5]) {
+    const other = sideOf(served(1, { decode: 1, longer }));
+    expect([longer, sizeWeightsError(sizes, other.sizes)]).toEqual([longer, undefined]);
+  }
+});
 
 it('sizes that agree weigh 1, and bands of which nothing is known too', () => {
   const { sizes } = sideOf(served(1, { decode: 1, longer: 1 }));

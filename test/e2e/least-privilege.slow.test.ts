@@ -267,6 +267,7 @@ describe('users of sql/users.sql', () => {
           '/v1/composition': ranker,
           '/v1/requests': ranker,
           '/v1/goodput': ranker,
+          '/v1/lengths': ranker,
           '/v1/anomalies': { from: '-1h' },
           [`/v1/anomalies/${openId}`]: {},
           '/v1/pipeline': {},

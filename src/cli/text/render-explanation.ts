@@ -19,6 +19,7 @@ import type { Series } from '../../series/series-window.ts';
 import type { SlowRequest } from '../../sink/anomalies/anomaly-store.ts';
 import type { Explanation as Explained, TimelinePoint } from '../../sink/anomalies/explanation.ts';
 import { type AffectedSeries, affectedSeries } from '../../views/anomalies/affected-series.ts';
+import type { AnomalyAnswer } from '../../views/answers/anomalies.ts';
 import { evidenceOf } from '../../views/text/evidence.ts';
 import { clock, visible } from '../../views/text/format.ts';
 import { baselineText, measureOf, measureOfSeries } from '../../views/text/rate-evidence.ts';
@@ -34,6 +35,8 @@ const eventsShown = 8;
 export interface Explanation extends Explained {
   /** Its slowest requests, as its page lists them. */
   readonly slowest: readonly SlowRequest[];
+  /** Its tail with answers as long as before it, as its page has it. */
+  readonly lengths: AnomalyAnswer['lengths'];
 }
 
 type Colored = { readonly color: boolean };
@@ -45,7 +48,7 @@ type Colored = { readonly color: boolean };
  * @param table says which stages of a request are no parts of it.
  */
 export function renderExplanation(
-  { events, timeline, drivers, mix, members, slowest }: Explanation,
+  { events, timeline, drivers, mix, members, slowest, lengths }: Explanation,
   io: Colored,
   nowMs: number,
   table: StageTable = StageTable.standard,
@@ -65,7 +68,7 @@ export function renderExplanation(
     ...section(blameTitle(shown), blameLines(shown, io)),
     ...section(series.title, series.count > 1 ? seriesLines(series, io) : []),
     ...section('Drivers of slow requests', driverLines(drivers, io)),
-    ...section('Traffic mix', mixLines(mix, shown.quantile)),
+    ...section('Traffic mix', [...mixLines(mix, shown.quantile), ...lengthsLines(lengths)]),
     ...section('Evidence', evidenceLines(last, io)),
     ...section('Slowest requests', slowestLines(slowest, table, io)),
     ...history,
@@ -241,6 +244,10 @@ function mixLines(mix: Explained['mix'], quantile: number): string[] {
     `the part of all requests that exceeds the baseline percentile grew by ${points(mix.excess)} percentage points (by ${mix.facet}):`,
     `${rounded(mix.share)} of the rise comes from more large requests, ${rounded(1 - mix.share)} from slower requests of the same size`,
   ];
+}
+
+function lengthsLines(lengths: Explanation['lengths']): string[] {
+  return lengths?.text == null ? [] : [lengths.text];
 }
 
 function blameTitle(event: AnomalyEvent): string {

@@ -19,6 +19,7 @@ import { evidenceOf } from '../text/evidence.ts';
 import { affectedSeries } from './affected-series.ts';
 import { eventOfHeadline, messageOfEvent } from './anomalies.ts';
 import { eventsOf } from './anomaly-of.ts';
+import { incidentLengths } from './incident-lengths.ts';
 import { requestsOf, slowestOf } from './incident-requests.ts';
 import { incidentTimes } from './incident-times.ts';
 import { withStoredBaseline } from './stored-baseline.ts';
@@ -57,6 +58,8 @@ export async function anomalyView(
     event.model === '' ? undefined : incidentTimes(client, event, nowMs),
   ]);
   const compared = before?.times;
+  const { retention } = question;
+  const lengths = await incidentLengths(client, event, { nowMs, retention, times: compared });
   const { title, facts } = messageOfEvent(event);
   const why = event.kind === 'pipeline' ? { sentences: [], statistics: [] } : evidenceOf(stored);
   const open = events.findLast(({ state }) => state !== 'resolved') ?? event;
@@ -80,6 +83,7 @@ export async function anomalyView(
     history: historyOf(events, deliveries),
     distribution,
     evidence: [...why.sentences],
+    lengths: lengths ?? null,
     dashboard: {
       from: new Date(range.shownFromMs).toISOString(),
       to: new Date(Math.max(range.shownToMs, range.shownFromMs + 1)).toISOString(),

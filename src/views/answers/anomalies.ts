@@ -5,6 +5,7 @@ import {
   scopeSchema,
 } from '../../contract/anomaly-event.ts';
 import { answerOf, count, ms, time } from './common.ts';
+import { incidentLengths } from './lengths.ts';
 
 const headline = z
   .string()
@@ -89,6 +90,11 @@ export const anomalyAnswer = z.strictObject({
   evidence: z
     .array(z.string())
     .describe('Why it was opened, in sentences: how many requests, and how slow.'),
+  lengths: incidentLengths
+    .nullable()
+    .describe(
+      'Its tail with answers as long as before it: of `dashboard.compared`. Null where it is not about durations, or nothing before it is stored.',
+    ),
   dashboard: z.strictObject({
     from: time.describe('Where a chart of it should begin.'),
     to: time,

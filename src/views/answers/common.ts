@@ -30,6 +30,13 @@ const windows = z
   .strictObject({ final: count, provisional: count, open: count })
   .describe('How many steps of the range are in each state; a range without steps is one.');
 
+export const unknownValue = z
+  .string()
+  .optional()
+  .describe(
+    'A sentence where the model has never had the version, region, request type, stage or own dimension that is asked for: those that it has.',
+  );
+
 /** Schema of all answers. `rows` are flat, and `sql` returns their very numbers. */
 export const answerOf = <Row extends z.ZodType>(row: Row) =>
   z.strictObject({
@@ -41,12 +48,7 @@ export const answerOf = <Row extends z.ZodType>(row: Row) =>
       .describe(
         'A query for ClickHouse that returns the numbers of `rows`, in their order. Copy and run it.',
       ),
-    unknown: z
-      .string()
-      .optional()
-      .describe(
-        'A sentence where the model has never had the version, region, request type, stage or own dimension that is asked for: those that it has.',
-      ),
+    unknown: unknownValue,
   });
 
 export type Range = z.output<typeof range>;

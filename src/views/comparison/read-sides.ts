@@ -1,4 +1,3 @@
-import { mixFacets } from '../../base/facets.ts';
 import type { StageBands } from '../../baseline/series-reference.ts';
 import {
   addStage,
@@ -8,13 +7,11 @@ import {
   pairSides,
   type ReadMinute,
 } from '../../compare/compared-minute.ts';
-import type { MixPart, SideMix } from '../../compare/like-with-like.ts';
-import type { SizePart } from '../../compare/size-weights.ts';
+import type { SideMix } from '../../compare/like-with-like.ts';
 import type { CompareInput } from '../../compare/verdict/compare-versions.ts';
 import type { Bands } from '../../series/series-window.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import { repeatableSettings } from '../../sink/client/query-settings.ts';
-import { readFacets } from '../../sink/read-facets.ts';
 import { rowBinaryOf } from '../../sink/row-binary/row-binary-of.ts';
 import { RowBinaryReader } from '../../sink/row-binary/row-binary-reader.ts';
 import {
@@ -23,6 +20,7 @@ import {
   type Extremes,
 } from '../../sink/windows/bounded-quantiles.ts';
 import { decodeState } from '../../sketch/clickhouse-state.ts';
+import { readMix, readSizes, sizesOfAsked } from '../lengths/read-mix.ts';
 import { viewRows } from '../view-rows.ts';
 
 /** One side of a comparison: a version, or ('') all of them, over a range of whole blocks. */
@@ -74,9 +72,6 @@ export interface SideRow extends CensoredColumns, Extremes {
 export const joinedQuantiles: readonly number[] = [
   0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999,
 ];
-
-/** Parts of a mix that are read; beyond them are those with the fewest requests. */
-const mostParts = 500;
 
 /**
  * Reads the blocks of two sides, the first of A with the first of B, and the mix of the requests of both. So
@@ -161,47 +156,14 @@ export async function readMixes(
 ): Promise<readonly [a: SideMix, b: SideMix] | undefined> {
   const sides = pairedSides(query, blocks);
   if (sides === undefined) return undefined;
+  const { a: _a, b: _b, ...of } = query;
   const mixOf = async (part: ComparedSide): Promise<SideMix> => {
-    // Sizes are stored for whole models: they say nothing of some of its requests.
-    const isWhole =
-      query.region === '' && query.requestType === '' && query.attributePairs.length === 0;
-    const parts = await readMix(client, query, part);
-    return { parts, sizes: isWhole ? await readSizes(client, query, part) : [] };
+    const asked = { ...of, ...part };
+    const [parts, sizes] = await Promise.all([readMix(client, asked), readSizes(client, asked)]);
+    const requests = parts.reduce((sum, each) => sum + each.requests, 0);
+    return { parts, sizes: sizesOfAsked(of, sizes, requests) };
   };
   return Promise.all([mixOf(sides.a), mixOf(sides.b)]);
-}
-
-/** Reads the requests of one side by type and region. */
-async function readMix(
-  client: ClickHouseClient,
-  { a: _a, b: _b, ...of }: SidesQuery,
-  side: ComparedSide,
-): Promise<MixPart[]> {
-  const parameters = { ...of, ...side, limit: mostParts };
-  const bytes = await rowBinaryOf(client, 'comparison_mix', parameters, repeatableSettings);
-  const reader = new RowBinaryReader(bytes);
-  const parts: MixPart[] = [];
-  while (!reader.atEnd) {
-    const requestType = reader.string();
-    const region = reader.string();
-    const requests = reader.uint64();
-    const { digest, next } = decodeState(reader.bytes, reader.at);
-    reader.at = next;
-    parts.push({ requestType, region, requests, total: digest });
-  }
-  return parts;
-}
-
-/**
- * Reads the requests of one side by their sizes, and by those of their answers. These are stored without region, type
- * and start.
- */
-async function readSizes(
-  client: ClickHouseClient,
-  { model }: Pick<SidesQuery, 'model'>,
-  side: ComparedSide,
-): Promise<SizePart[]> {
-  return readFacets(client, { model, ...side, facets: mixFacets, levels: [] });
 }
 
 /** Reads the blocks of one side, by their number: sql/queries/comparison_blocks.sql. */

@@ -180,7 +180,7 @@ interface Shown {
 function shownOf(event: AnomalyEvent): Shown {
   const change = event.state;
   const { title, facts } = anomalyMessage(noticeOf(change, { event }), 'full', {});
-  const parts = { timeline: [], drivers: [], mix: null, members: [], slowest: [] };
+  const parts = { timeline: [], drivers: [], mix: null, members: [], slowest: [], lengths: null };
   const io = { color: false };
   const nowMs = Date.parse('2026-11-01T13:00:00.000Z');
   return {

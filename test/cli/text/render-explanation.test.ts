@@ -3,6 +3,7 @@ import { type Explanation, renderExplanation } from '../../../src/cli/text/rende
 import type { Rate } from '../../../src/contract/anomaly-event.ts';
 import { durationText } from '../../../src/contract/format.ts';
 import { scopeMember } from '../../../src/contract/scope-member.ts';
+import type { TailAtLengths } from '../../../src/views/answers/lengths.ts';
 import { odds } from '../../../src/views/text/format.ts';
 import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 
@@ -56,6 +57,7 @@ const whole: Explanation = {
   ],
   mix: null,
   members: [],
+  lengths: null,
   slowest: [
     {
       event_ms: Date.parse('2026-11-01T12:01:02.345Z'),
@@ -170,6 +172,19 @@ Traffic mix
 `);
   });
 
+  it('says what the tail would be with answers as long as before', () => {
+    const text = 'p99 of total is 15.9 s; with answers as long as before the incident …';
+    const unshown = { ms: null, at_lengths_ms: null, earlier_ms: null, error: null };
+    const of = (lengths: Pick<TailAtLengths, 'text' | 'reason'>) =>
+      renderExplanation(
+        { ...whole, lengths: { q: 0.99, ...unshown, earlier: null, ...lengths } },
+        plain,
+        minute(60),
+      );
+    expect(of({ text, reason: null })).toContain(`\nTraffic mix\n  ${text}\n`);
+    expect(of({ text: null, reason: 'same_lengths' })).not.toContain('Traffic mix');
+  });
+
   it('of tailmark itself has its events and no numbers of a series', () => {
     const summary = 'tailmark is 66 s behind: ClickHouse does not respond';
     const event = anomalyFixture({
@@ -189,7 +204,15 @@ Traffic mix
 
   it('that is open lasts until now, and leaves out absent fields', () => {
     const text = renderExplanation(
-      { events: [opened], timeline: [], drivers: [], mix: null, members: [], slowest: [] },
+      {
+        events: [opened],
+        timeline: [],
+        drivers: [],
+        mix: null,
+        members: [],
+        slowest: [],
+        lengths: null,
+      },
       plain,
       Date.parse(opened.started_at) + 3 * 3_600_000,
     );
@@ -247,6 +270,7 @@ describe('an anomaly of a rate explained', () => {
     mix: null,
     members: [],
     slowest: [],
+    lengths: null,
   };
 
   it('shows how many requests fail and the evidence, and blames no stage', () => {

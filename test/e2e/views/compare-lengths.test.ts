@@ -1,42 +1,18 @@
 import { expect, it } from 'vitest';
 import { minuteMs } from '../../../src/base/time.ts';
-import { Random } from '../../../src/generate/random.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
 import { useStack } from '../../containers/stack.ts';
 import { packed } from '../kit/packed.ts';
+import { servedMinutes as minutes, served, servedEvents } from '../kit/served-answers.ts';
 import { withRig } from '../kit/with-rig.ts';
 
 const stack = useStack();
-const minutes = 20;
-const requests = 6_000;
-
-/** Requests whose time is that of their answers: so many tokens in the middle, and so many ms each. */
-function served(seed: string, tokens: number, perTokenMs: number) {
-  const random = new Random(`lengths ${seed}`);
-  return Array.from({ length: requests }, () => {
-    const output_tokens = Math.max(1, Math.round(random.lognormal(tokens, 0.7)));
-    const prefill = random.lognormal(150, 0.4);
-    const decode = output_tokens * random.lognormal(perTokenMs, 0.2);
-    return { output_tokens, prefill, decode, totalMs: prefill + decode };
-  });
-}
-
-function* events(startMs: number, version: string, all: ReturnType<typeof served>) {
-  for (const [n, { output_tokens, prefill, decode, totalMs }] of all.entries()) {
-    const endMs = startMs + Math.floor(((n + 0.5) * minutes * minuteMs) / requests);
-    yield {
-      ts: Math.floor(endMs - totalMs),
-      ...{ model: 'chat', version, output_tokens, stages_ms: { prefill, decode } },
-    };
-  }
-}
-
 it('a version with answers twice as long has the tails at the lengths of the other, against raw events', () =>
   withRig({ stack, name: 'compare-lengths' }, async (rig) => {
     const startMs = Math.floor(Date.now() / minuteMs - minutes - 5) * minuteMs;
     const sent = [
-      ...events(startMs, 'v1', served('v1', 120, 10)),
-      ...events(startMs, 'long', served('long', 240, 12)),
+      ...servedEvents(startMs, { version: 'v1' }, served('v1', 120, 10)),
+      ...servedEvents(startMs, { version: 'long' }, served('long', 240, 12)),
     ].toSorted((a, b) => a.ts - b.ts);
     const last = { ts: startMs + (minutes + 1) * minuteMs, model: 'x', stages_ms: { forward: 1 } };
     await rig.publish(packed([...sent, last]));

@@ -34,9 +34,10 @@ describe('sides of a comparison', () => {
     expect(
       await readMixes(client, ofType, [{ startMs: 0, candidate: minute, baseline: minute }]),
     ).toEqual([none, none]);
-    expect(asked).toHaveLength(5);
-    for (const { query: text, clickhouse_settings } of asked) {
-      expect(text).toContain('quantilesTDigestMerge');
+    const merging = asked.filter(({ query: text }) => text.includes('quantilesTDigestMerge'));
+    // The others count sizes: whole numbers, which add up to the same in any order.
+    expect([merging.length, asked.length]).toEqual([5, 7]);
+    for (const { clickhouse_settings } of merging) {
       expect(clickhouse_settings.max_threads).toBe(1);
     }
   });

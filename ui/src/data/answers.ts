@@ -6,6 +6,7 @@ export type * from '../../../src/views/answers/composition.ts';
 export type * from '../../../src/views/answers/density.ts';
 export type * from '../../../src/views/answers/facets.ts';
 export type * from '../../../src/views/answers/goodput.ts';
+export type * from '../../../src/views/answers/lengths.ts';
 export type * from '../../../src/views/answers/models.ts';
 export type * from '../../../src/views/answers/mutes.ts';
 export type * from '../../../src/views/answers/pipeline.ts';

@@ -9,7 +9,7 @@ import { callerOf } from '../http/caller.ts';
  */
 const ofOneModel: ReadonlySet<string> = new Set([
   ...['/v1/models', '/v1/tails', '/v1/composition', '/v1/density', '/v1/facets', '/v1/requests'],
-  '/v1/goodput',
+  ...['/v1/goodput', '/v1/lengths'],
   ...['/v1/releases', '/v1/versions', '/v1/compare', '/v1/verdict', '/v1/autoscale'],
 ]);
 /** Their model may stand in the body: they look for themselves, by `requireModel`. */

@@ -13,6 +13,7 @@ import { compositionAnswer } from '../../../views/answers/composition.ts';
 import { densityAnswer } from '../../../views/answers/density.ts';
 import { facetsAnswer } from '../../../views/answers/facets.ts';
 import { goodputAnswer } from '../../../views/answers/goodput.ts';
+import { lengthsAnswer } from '../../../views/answers/lengths.ts';
 import { modelsAnswer } from '../../../views/answers/models.ts';
 import { mutesAnswer } from '../../../views/answers/mutes.ts';
 import { pipelineAnswer } from '../../../views/answers/pipeline.ts';
@@ -25,13 +26,14 @@ import { compositionView } from '../../../views/composition.ts';
 import { densityView } from '../../../views/density.ts';
 import { facetsView } from '../../../views/facets.ts';
 import { goodputView } from '../../../views/goodput/goodput.ts';
+import { lengthsView, sameTimeEarlier } from '../../../views/lengths/lengths.ts';
 import { modelsView } from '../../../views/models/models.ts';
 import { mutesView } from '../../../views/mutes.ts';
 import { pipelineView } from '../../../views/pipeline/pipeline.ts';
 import { releasesView } from '../../../views/releases.ts';
 import { requestsView } from '../../../views/requests.ts';
 import { tailsBy, tailsView } from '../../../views/tails.ts';
-import { defaultSteps } from '../../../views/time-range.ts';
+import { defaultSteps, retentionOf } from '../../../views/time-range.ts';
 import { versionsView } from '../../../views/versions.ts';
 import { stagesParameter } from '../api/gate.ts';
 import { type Endpoint, liveEndpoint, rangeEndpoint } from './endpoint.ts';
@@ -153,6 +155,29 @@ const facets = rangeEndpoint({
     quantiles,
   }),
   view: facetsView,
+});
+
+const lengths = rangeEndpoint({
+  path: '/v1/lengths',
+  summary:
+    'Quantiles of a model as if its answers were as long as a week earlier, or a day where no week is stored.',
+  parameters: z.strictObject({
+    ...rangeParameters,
+    ...modelParameter,
+    ...requestParameters,
+    ...quantilesParameter,
+  }),
+  answer: lengthsAnswer,
+  wishedSteps: defaultSteps,
+  question: (values, common, { nowMs, firstMs, config }) => ({
+    ...common,
+    filters: filtersOf(values),
+    quantiles: values.q,
+    earlier: sameTimeEarlier(common.range, {
+      ...{ nowMs, firstMs, retention: retentionOf(config.clickhouse.retention) },
+    }),
+  }),
+  view: lengthsView,
 });
 
 const anyRequest = { version: '', requestType: '', region: '', start: 'all' } as const;
@@ -380,6 +405,6 @@ const mutes = liveEndpoint({
 });
 
 export const endpoints: readonly Endpoint[] = [
-  ...[models, tails, composition, density, facets, requests, goodput, releases, versions],
+  ...[models, tails, composition, density, facets, lengths, requests, goodput, releases, versions],
   ...[compare, anomalies, anomaly, pipeline, mutes],
 ];

@@ -117,7 +117,7 @@ const all = [
 /** Requests that are about one model. The rest is for tokens of all models, but for the document. */
 const aboutOne = [
   ...['/v1/models', '/v1/tails', '/v1/composition', '/v1/density', '/v1/facets', '/v1/requests'],
-  '/v1/goodput',
+  ...['/v1/goodput', '/v1/lengths'],
   ...['/v1/releases', '/v1/versions', '/v1/compare', '/v1/verdict', '/v1/autoscale'],
   ...['/v1/gate/promote', '/v1/gate/rollback'],
 ];

@@ -88,6 +88,7 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
       <p>
         <WithTimes text={withDayOf(event.summary, event)} />
       </p>
+      {answer.lengths?.text != null && <p class="at-lengths">{answer.lengths.text}</p>}
       <p class="incident-links">
         {model !== '' && (
           <>

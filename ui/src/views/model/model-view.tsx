@@ -19,6 +19,7 @@ import { knownModels, UnknownModel } from '../unknown-model.tsx';
 import { CompositionPanel } from './composition-panel.tsx';
 import { FacetsPanel } from './facets-panel.tsx';
 import { GoodputLines } from './goodput-lines.tsx';
+import { LengthsLine } from './lengths-line.tsx';
 import { ModelFilters } from './model-filters.tsx';
 import { fanQuantiles, modelQuestion, type splitNames, splitQuestion } from './model-question.ts';
 import { modelTitle } from './model-title.ts';
@@ -60,6 +61,7 @@ export function ModelView({ model }: { readonly model: string }) {
           <IncidentContext />
           <ModelTitle {...{ model, overall, composition, stagesOnly }} />
           <GoodputLines model={model} />
+          <LengthsLine model={model} />
           {hasMilestones && <TokenRates model={model} />}
           {open.length > 0 && <OpenIncidentList label="Open incidents" rows={open} />}
           <ModelFilters
