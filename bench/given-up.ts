@@ -46,7 +46,9 @@ for (const kind of kindsOfRequests) {
           const all = errors.flat();
           const cells = checkedQuantiles.map((_, i) => {
             const known = errors.flatMap((of) => of[i] ?? []).filter(({ isBound }) => !isBound);
-            return known.length === 0 ? 'bound' : `${worst(known, 'value')}, ${worst(known, 'rank')}`;
+            return known.length === 0
+              ? 'bound'
+              : `${worst(known, 'value')}, ${worst(known, 'rank')}`;
           });
           const bounds = worst(
             all.filter(({ isBound }) => isBound),
