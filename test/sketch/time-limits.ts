@@ -94,7 +94,10 @@ export interface QuantileError {
 }
 
 /** Errors at `checkedQuantiles`, against the textbook on raw durations. */
-export function errorsOf(observed: readonly Observed[], digest: CensoredDigest): QuantileError[] {
+export function errorsOf(
+  observed: readonly Observed[],
+  digest: Pick<CensoredDigest, 'quantile'>,
+): QuantileError[] {
   const textbook = new KaplanMeier(observed);
   return checkedQuantiles.map((q) => {
     const exact = textbook.quantile(q);
