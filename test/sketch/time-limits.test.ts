@@ -10,8 +10,8 @@ import {
   rowsOf,
 } from './time-limits.ts';
 
-// Covers src/sketch/censored-digest.ts and src/sketch/sketch-pool.ts: what is given up at one time limit or at
-// several, as it is stored and merged. `npm run bench -- given-up` prints the errors.
+// Requests that are given up at one time limit or at several, as they are stored and merged.
+// `npm run bench -- given-up` prints the errors.
 
 const seeds = [1, 2, 3, 4];
 /** Rows that are merged, and the requests of each. */
