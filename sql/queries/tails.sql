@@ -4,8 +4,8 @@
 -- begin and end on whole windows of the finer table, the middle on whole windows of the coarser.
 --
 -- Percentiles count requests that were given up as if they had ended. Where there are some (censored), one from
--- at_least_from_ms on is a lower bound, and all_digest and censored_digest have what the true ones are computed of:
--- docs/explained/given-up.md.
+-- at_least_from_ms on is a lower bound, and ended_digest, censored_digest and mixed_digest have what the true ones are
+-- computed of: docs/explained/given-up.md.
 SELECT
     model,
     stage,
@@ -13,20 +13,31 @@ SELECT
     sum(l.requests) AS requests,
     sum(l.errors) + sum(l.timeouts) AS failed,
     sum(l.sum_ms) / sum(l.requests) AS mean_ms,
-    finalizeAggregation(quantilesTDigestMergeState(0.5, 0.9, 0.95, 0.99, 0.999)(l.latency) AS merged) AS q,
+    sum(l.censored) AS censored,
+    if(
+        censored = 0,
+        finalizeAggregation(quantilesTDigestMergeStateIf(0.5, 0.9, 0.95, 0.99, 0.999)(l.latency, NOT l.has_censored) AS whole),
+        finalizeAggregation(
+            whole
+            + (quantilesTDigestMergeStateIf(0.5, 0.9, 0.95, 0.99, 0.999)(l.ended_latency, l.has_censored) AS ended)
+            + (quantilesTDigestMergeStateIf(0.5, 0.9, 0.95, 0.99, 0.999)(l.censored_latency, l.has_censored) AS given_up))) AS q,
     q[1] AS p50_ms, q[2] AS p90_ms, q[3] AS p95_ms, q[4] AS p99_ms, q[5] AS p999_ms,
     min(l.min_ms) AS min_ms,
     max(l.max_ms) AS max_ms,
-    sum(l.censored) AS censored,
-    if(censored = 0, '', base64Encode(unhex(hex(merged)))) AS all_digest,
-    if(censored = 0, '', base64Encode(unhex(hex(quantilesTDigestMergeState(0.5)(l.censored_latency))))) AS censored_digest,
+    if(censored = 0, '', base64Encode(unhex(hex(whole + ended)))) AS ended_digest,
+    if(
+        censored = 0,
+        '',
+        base64Encode(unhex(hex(
+            given_up + (quantilesTDigestMergeStateIf(0.5, 0.9, 0.95, 0.99, 0.999)(l.censored_latency, NOT l.has_censored) AS mixed))))) AS censored_digest,
+    if(censored = 0, '', base64Encode(unhex(hex(mixed)))) AS mixed_digest,
     if(censored = 0, NULL, quantilesTDigestMerge(0)(l.censored_latency)[1] * 255 / 256) AS at_least_from_ms
 FROM
 (
     SELECT
         model, stage,
         if({byAttribute:String} = '' OR attributes = '__other__', toString({by:Identifier}), attribute[{byAttribute:String}]) AS value,
-        requests, errors, timeouts, sum_ms, min_ms, max_ms, latency, censored, censored_latency
+        requests, errors, timeouts, sum_ms, min_ms, max_ms, latency, censored, censored_latency, has_censored, ended_latency
     FROM {coarseTable:Identifier}
     WHERE window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
       AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
@@ -43,7 +54,7 @@ FROM
     SELECT
         model, stage,
         if({byAttribute:String} = '' OR attributes = '__other__', toString({by:Identifier}), attribute[{byAttribute:String}]) AS value,
-        requests, errors, timeouts, sum_ms, min_ms, max_ms, latency, censored, censored_latency
+        requests, errors, timeouts, sum_ms, min_ms, max_ms, latency, censored, censored_latency, has_censored, ended_latency
     FROM {table:Identifier}
     WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
       AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')

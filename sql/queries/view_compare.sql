@@ -35,20 +35,32 @@ SELECT
     sum(s.failures) AS failed,
     min(s.min_ms) AS min_ms,
     max(s.max_ms) AS max_ms,
+    sum(s.censored) AS censored,
     arrayMap(
         ms -> least(greatest(ms, min_ms), max_ms),
-        finalizeAggregation(quantilesTDigestMergeState({quantiles:Float64})(s.latency) AS merged)) AS quantiles_ms,
+        if(
+            censored = 0,
+            finalizeAggregation(quantilesTDigestMergeStateIf({quantiles:Float64})(s.latency, NOT s.has_censored) AS whole),
+            finalizeAggregation(
+                whole
+                + (quantilesTDigestMergeStateIf({quantiles:Float64})(s.ended_latency, s.has_censored) AS ended)
+                + (quantilesTDigestMergeStateIf({quantiles:Float64})(s.censored_latency, s.has_censored) AS given_up)))) AS quantiles_ms,
     sumMap(s.bands) AS amounts,
     sumMap(s.bands_ms) AS amounts_ms,
-    sum(s.censored) AS censored,
-    if(censored = 0, '', base64Encode(unhex(hex(merged)))) AS all_digest,
-    if(censored = 0, '', base64Encode(unhex(hex(quantilesTDigestMergeState(0.5)(s.censored_latency))))) AS censored_digest
+    if(censored = 0, '', base64Encode(unhex(hex(whole + ended)))) AS ended_digest,
+    if(
+        censored = 0,
+        '',
+        base64Encode(unhex(hex(
+            given_up + (quantilesTDigestMergeStateIf({quantiles:Float64})(s.censored_latency, NOT s.has_censored) AS mixed))))) AS censored_digest,
+    if(censored = 0, '', base64Encode(unhex(hex(mixed)))) AS mixed_digest
 FROM
 (
     SELECT
         'a' AS side,
         toUInt32(intDiv(toUnixTimestamp(window_start) - {aFromSeconds:UInt32}, {blockSeconds:UInt32})) AS block,
-        stage, requests, errors + timeouts AS failures, min_ms, max_ms, latency, bands, bands_ms, censored, censored_latency
+        stage, requests, errors + timeouts AS failures, min_ms, max_ms, latency, bands, bands_ms, censored, censored_latency,
+        has_censored, ended_latency
     FROM {table:Identifier}
     WHERE model = {model:String}
       AND window_start >= toDateTime({aFromSeconds:UInt32}, 'UTC')
@@ -59,7 +71,8 @@ FROM
     SELECT
         'b' AS side,
         toUInt32(intDiv(toUnixTimestamp(window_start) - {bFromSeconds:UInt32}, {blockSeconds:UInt32})) AS block,
-        stage, requests, errors + timeouts AS failures, min_ms, max_ms, latency, bands, bands_ms, censored, censored_latency
+        stage, requests, errors + timeouts AS failures, min_ms, max_ms, latency, bands, bands_ms, censored, censored_latency,
+        has_censored, ended_latency
     FROM {table:Identifier}
     WHERE model = {model:String}
       AND window_start >= toDateTime({bFromSeconds:UInt32}, 'UTC')

@@ -102,28 +102,39 @@ WITH
             model,
             anyIf(percentiles_ms, NOT is_past) AS q_ms,
             anyOrNullIf(percentiles_ms[3], is_past) AS baseline_p99_ms,
-            anyIf((censored, all_digest, censored_digest, min_ms, max_ms), NOT is_past) AS given_up,
-            anyIf((censored, all_digest, censored_digest, min_ms, max_ms), is_past) AS past_given_up
+            anyIf((censored, ended_digest, censored_digest, mixed_digest, min_ms, max_ms), NOT is_past) AS given_up,
+            anyIf((censored, ended_digest, censored_digest, mixed_digest, min_ms, max_ms), is_past) AS past_given_up
         FROM
         (
             SELECT
                 is_past, model,
-                finalizeAggregation(quantilesTDigestMergeState(0.5, 0.95, 0.99)(l.latency) AS merged) AS percentiles_ms,
                 sum(l.censored) AS censored,
-                if(censored = 0, '', base64Encode(unhex(hex(merged)))) AS all_digest,
-                if(censored = 0, '', base64Encode(unhex(hex(quantilesTDigestMergeState(0.5)(l.censored_latency))))) AS censored_digest,
+                if(
+                    censored = 0,
+                    finalizeAggregation(quantilesTDigestMergeStateIf(0.5, 0.95, 0.99)(l.latency, NOT l.has_censored) AS whole),
+                    finalizeAggregation(
+                        whole
+                        + (quantilesTDigestMergeStateIf(0.5, 0.95, 0.99)(l.ended_latency, l.has_censored) AS ended)
+                        + (quantilesTDigestMergeStateIf(0.5, 0.95, 0.99)(l.censored_latency, l.has_censored) AS given_up))) AS percentiles_ms,
+                if(censored = 0, '', base64Encode(unhex(hex(whole + ended)))) AS ended_digest,
+                if(
+                    censored = 0,
+                    '',
+                    base64Encode(unhex(hex(
+                        given_up + (quantilesTDigestMergeStateIf(0.5, 0.95, 0.99)(l.censored_latency, NOT l.has_censored) AS mixed))))) AS censored_digest,
+                if(censored = 0, '', base64Encode(unhex(hex(mixed)))) AS mixed_digest,
                 min(l.min_ms) AS min_ms,
                 max(l.max_ms) AS max_ms
             FROM
             (
-                SELECT false AS is_past, model, min_ms, max_ms, latency, censored, censored_latency
+                SELECT false AS is_past, model, min_ms, max_ms, latency, censored, censored_latency, has_censored, ended_latency
                 FROM {coarseTable:Identifier}
                 WHERE {digests:Bool} AND stage = 'total'
                   AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
                   AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
                   AND is_asked(model, version, region, request_type, attributes, cold_start)
                 UNION ALL
-                SELECT false AS is_past, model, min_ms, max_ms, latency, censored, censored_latency
+                SELECT false AS is_past, model, min_ms, max_ms, latency, censored, censored_latency, has_censored, ended_latency
                 FROM {table:Identifier}
                 WHERE {digests:Bool} AND stage = 'total'
                   AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
@@ -132,7 +143,7 @@ WITH
                       AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC'))
                   AND is_asked(model, version, region, request_type, attributes, cold_start)
                 UNION ALL
-                SELECT true AS is_past, model, min_ms, max_ms, latency, censored, censored_latency
+                SELECT true AS is_past, model, min_ms, max_ms, latency, censored, censored_latency, has_censored, ended_latency
                 FROM latency_1h
                 WHERE {digests:Bool} AND stage = 'total'
                   AND window_start >= toDateTime({baselineFromSeconds:UInt32}, 'UTC')
@@ -241,7 +252,7 @@ FROM
     SELECT
         model, counted_stage, requests, failed,
         NULL AS p50_ms, NULL AS p95_ms, NULL AS p99_ms, NULL AS baseline_p99_ms, NULL AS ratio,
-        (toUInt64(0), '', '', 0., 0.) AS given_up, given_up AS past_given_up,
+        (toUInt64(0), '', '', '', 0., 0.) AS given_up, given_up AS past_given_up,
         arrayMap(at -> CAST(NULL AS Nullable(Float64)), range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS p99_steps_ms,
         p99_steps_ms AS baseline_steps_ms,
         0 AS objective, NULL AS good, NULL AS budget_left

@@ -18,7 +18,8 @@ WITH
     learnt AS
     (
         SELECT l.model AS model, l.min_ms AS min_ms, l.max_ms AS max_ms, l.bands AS bands, l.latency AS latency,
-            l.censored AS censored, l.censored_latency AS censored_latency
+            l.censored AS censored, l.censored_latency AS censored_latency, l.has_censored AS has_censored,
+            l.ended_latency AS ended_latency
         FROM latency_1m AS l
         LEFT JOIN spans AS s ON s.model = l.model
         WHERE l.stage = 'total'
@@ -42,10 +43,21 @@ WITH
             model,
             min(l.min_ms) AS least_ms,
             max(l.max_ms) AS largest_ms,
-            finalizeAggregation(quantilesTDigestMergeStateIf(0.99)(l.latency, {digests:Bool}) AS all_states)[1] AS exact_ms,
-            if({digests:Bool}, sum(l.censored), 0) AS given_up,
-            if(given_up = 0, '', base64Encode(unhex(hex(all_states)))) AS all_digest,
-            if(given_up = 0, '', base64Encode(unhex(hex(quantilesTDigestMergeState(0.5)(l.censored_latency))))) AS censored_digest,
+            if({digests:Bool}, sum(l.censored), 0) AS censored,
+            if(
+                censored = 0,
+                finalizeAggregation(quantilesTDigestMergeStateIf(0.99)(l.latency, {digests:Bool} AND NOT l.has_censored) AS whole),
+                finalizeAggregation(
+                    whole
+                    + (quantilesTDigestMergeStateIf(0.99)(l.ended_latency, {digests:Bool} AND l.has_censored) AS ended)
+                    + (quantilesTDigestMergeStateIf(0.99)(l.censored_latency, {digests:Bool} AND l.has_censored) AS given_up)))[1] AS exact_ms,
+            if(censored = 0, '', base64Encode(unhex(hex(whole + ended)))) AS ended_digest,
+            if(
+                censored = 0,
+                '',
+                base64Encode(unhex(hex(
+                    given_up + (quantilesTDigestMergeStateIf(0.99)(l.censored_latency, {digests:Bool} AND NOT l.has_censored) AS mixed))))) AS censored_digest,
+            if(censored = 0, '', base64Encode(unhex(hex(mixed)))) AS mixed_digest,
             mapSort(sumMap(l.bands)) AS amounts,
             arrayCumSum(mapValues(amounts)) AS sums,
             arrayFirstIndex(sum -> sum >= 0.99 * sums[-1], sums) AS found,
@@ -59,5 +71,5 @@ SELECT
     if({digests:Bool}, exact_ms, least(largest_ms, greatest(least_ms,
         exp2(floor(band / 4))
         * (1 + (band - 4 * floor(band / 4) + (0.99 * sums[-1] - sums[found]) / mapValues(amounts)[found] + 1) / 4)))) AS p99_ms,
-    (given_up, all_digest, censored_digest, least_ms, largest_ms) AS given_up_digests
+    (censored, ended_digest, censored_digest, mixed_digest, least_ms, largest_ms) AS given_up_digests
 FROM merged

@@ -13,16 +13,27 @@ SELECT
     min(l.min_ms) AS min_ms,
     max(l.max_ms) AS max_ms,
     least(greatest(sum(l.sum_ms) / sum(l.requests), min_ms), max_ms) AS mean_ms,
-    arrayMap(ms -> least(greatest(ms, min_ms), max_ms),
-        finalizeAggregation(quantilesTDigestMergeState({quantiles:Float64})(l.latency) AS merged)) AS quantiles_ms,
     sum(l.censored) AS censored,
-    if(censored = 0, '', base64Encode(unhex(hex(merged)))) AS all_digest,
-    if(censored = 0, '', base64Encode(unhex(hex(quantilesTDigestMergeState(0.5)(l.censored_latency))))) AS censored_digest
+    arrayMap(ms -> least(greatest(ms, min_ms), max_ms),
+        if(
+            censored = 0,
+            finalizeAggregation(quantilesTDigestMergeStateIf({quantiles:Float64})(l.latency, NOT l.has_censored) AS whole),
+            finalizeAggregation(
+                whole
+                + (quantilesTDigestMergeStateIf({quantiles:Float64})(l.ended_latency, l.has_censored) AS ended)
+                + (quantilesTDigestMergeStateIf({quantiles:Float64})(l.censored_latency, l.has_censored) AS given_up)))) AS quantiles_ms,
+    if(censored = 0, '', base64Encode(unhex(hex(whole + ended)))) AS ended_digest,
+    if(
+        censored = 0,
+        '',
+        base64Encode(unhex(hex(
+            given_up + (quantilesTDigestMergeStateIf({quantiles:Float64})(l.censored_latency, NOT l.has_censored) AS mixed))))) AS censored_digest,
+    if(censored = 0, '', base64Encode(unhex(hex(mixed)))) AS mixed_digest
 FROM
 (
     SELECT
         if({byAttribute:String} = '' OR attributes = '__other__', toString({by:Identifier}), attribute[{byAttribute:String}]) AS value,
-        requests, errors, timeouts, sum_ms, min_ms, max_ms, latency, censored, censored_latency
+        requests, errors, timeouts, sum_ms, min_ms, max_ms, latency, censored, censored_latency, has_censored, ended_latency
     FROM {coarseTable:Identifier}
     WHERE model = {model:String}
       AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
@@ -38,7 +49,7 @@ FROM
     UNION ALL
     SELECT
         if({byAttribute:String} = '' OR attributes = '__other__', toString({by:Identifier}), attribute[{byAttribute:String}]) AS value,
-        requests, errors, timeouts, sum_ms, min_ms, max_ms, latency, censored, censored_latency
+        requests, errors, timeouts, sum_ms, min_ms, max_ms, latency, censored, censored_latency, has_censored, ended_latency
     FROM {table:Identifier}
     WHERE model = {model:String}
       AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')

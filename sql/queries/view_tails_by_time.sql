@@ -7,11 +7,22 @@ SELECT
     toNullable(min(l.min_ms)) AS min_ms,
     toNullable(max(l.max_ms)) AS max_ms,
     least(greatest(sum(l.sum_ms) / sum(l.requests), min_ms), max_ms) AS mean_ms,
-    arrayMap(ms -> least(greatest(ms, min(l.min_ms)), max(l.max_ms)),
-        finalizeAggregation(quantilesTDigestMergeState({quantiles:Float64})(l.latency) AS merged)) AS quantiles_ms,
     sum(l.censored) AS censored,
-    if(censored = 0, '', base64Encode(unhex(hex(merged)))) AS all_digest,
-    if(censored = 0, '', base64Encode(unhex(hex(quantilesTDigestMergeState(0.5)(l.censored_latency))))) AS censored_digest
+    arrayMap(ms -> least(greatest(ms, min(l.min_ms)), max(l.max_ms)),
+        if(
+            censored = 0,
+            finalizeAggregation(quantilesTDigestMergeStateIf({quantiles:Float64})(l.latency, NOT l.has_censored) AS whole),
+            finalizeAggregation(
+                whole
+                + (quantilesTDigestMergeStateIf({quantiles:Float64})(l.ended_latency, l.has_censored) AS ended)
+                + (quantilesTDigestMergeStateIf({quantiles:Float64})(l.censored_latency, l.has_censored) AS given_up)))) AS quantiles_ms,
+    if(censored = 0, '', base64Encode(unhex(hex(whole + ended)))) AS ended_digest,
+    if(
+        censored = 0,
+        '',
+        base64Encode(unhex(hex(
+            given_up + (quantilesTDigestMergeStateIf({quantiles:Float64})(l.censored_latency, NOT l.has_censored) AS mixed))))) AS censored_digest,
+    if(censored = 0, '', base64Encode(unhex(hex(mixed)))) AS mixed_digest
 FROM {table:Identifier} AS l
 WHERE model = {model:String}
   AND stage = {stage:String}

@@ -71,7 +71,7 @@ class Part {
   readonly #model: string;
   readonly #stage: string;
   readonly #value: string | undefined;
-  readonly #all = new Merged();
+  readonly #ended = new Merged();
   readonly #censored = new Merged();
   #requests = 0;
   #failed = 0;
@@ -84,8 +84,8 @@ class Part {
     this.#value = value;
   }
 
-  add({ digest, censored, requests, errors, timeouts, sumMs, maxMs }: StageSummary): void {
-    this.#all.add(digest);
+  add({ digest, censored, ended, requests, errors, timeouts, sumMs, maxMs }: StageSummary): void {
+    this.#ended.add(ended ?? digest);
     if (censored !== undefined) this.#censored.add(censored);
     this.#requests += requests;
     this.#failed += errors + timeouts;
@@ -95,7 +95,7 @@ class Part {
 
   tails(): StageTails {
     const censored = this.#censored.digest();
-    const digest = new CensoredDigest(this.#all.digest(), censored);
+    const digest = new CensoredDigest(this.#ended.digest(), censored);
     const quantiles = Object.values(percentiles).map((q) => digest.quantile(q));
     return {
       model: this.#model,

@@ -243,8 +243,12 @@ function stageSummary(chunk: ChunkAccumulator, row: number): StageSummary {
     return { bands: [...bandNumbers.subarray(0, n)], amounts: [...bandAmounts.subarray(0, n)] };
   };
   packed.add(means, weights, sketches.centroids(row, means, weights));
-  packed.add(means, weights, censored.centroids(row, means, weights));
-  const [digest, given] = packed.drain() as [TDigest, TDigest];
+  const isCensored = censored.requests(row) > 0;
+  if (isCensored) {
+    packed.add(means, weights, censored.centroids(row, means, weights));
+    packed.add(means, weights, censored.ended(row, sketches, means, weights));
+  }
+  const [digest, given, ended] = packed.drain() as [TDigest, TDigest?, TDigest?];
   return {
     stage: chunk.stages.text(stageId),
     requests: sketches.requests(row),
@@ -255,7 +259,7 @@ function stageSummary(chunk: ChunkAccumulator, row: number): StageSummary {
     minMs: sketches.minMs(row),
     maxMs: sketches.maxMs(row),
     digest,
-    ...(given.size > 0 && { censored: given }),
+    ...(given && ended && { censored: given, ended }),
     bands: read(rows.column(row)),
     bandsMs: stageId === totalStageId ? read(totalMsColumn) : { bands: [], amounts: [] },
   };
@@ -278,7 +282,10 @@ function merged(parts: readonly StageSummary[]): StageSummary {
     minMs: Math.min(...parts.map(({ minMs }) => minMs)),
     maxMs: Math.max(...parts.map(({ maxMs }) => maxMs)),
     digest: TDigest.merge(parts.map(({ digest }) => digest)),
-    ...(censored.length > 0 && { censored: TDigest.merge(censored) }),
+    ...(censored.length > 0 && {
+      censored: TDigest.merge(censored),
+      ended: TDigest.merge(parts.map(({ ended, digest }) => ended ?? digest)),
+    }),
     bands: mergeBands(parts.map(({ bands }) => bands)),
     bandsMs: mergeBands(parts.map(({ bandsMs }) => bandsMs)),
   };

@@ -19,6 +19,8 @@ export interface StageSummary {
   readonly digest: TDigest;
   /** Digest of the requests that were given up; absent without any, and where windows are read for detection. */
   readonly censored?: TDigest;
+  /** Digest of the requests that ended, beside `censored`. */
+  readonly ended?: TDigest;
   /** `total`: requests per band. Other stages: their ms, summed over the requests of that band. */
   readonly bands: Bands;
   /** `total` only: total ms per band. */

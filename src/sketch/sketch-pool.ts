@@ -10,6 +10,7 @@ import {
   kernelOffsets as offsets,
   refusingHost,
 } from './count-kernel.ts';
+import { highWord } from './high-word.ts';
 import { joinByRank } from './join-by-rank.ts';
 import { anchorCentroids, findAnchors, placeAnchors } from './quantile-anchors.ts';
 import { wholeUs } from './whole-us.ts';
@@ -31,6 +32,11 @@ const NO_BAND = -1;
 
 const bucketMeans = new Float64Array(octaves * pageBuckets + 2 + anchorCentroids);
 const bucketWeights = new Float64Array(octaves * pageBuckets + 2 + anchorCentroids);
+/** Requests and milliseconds by bucket that are left out of a slot; zero but while one is read. */
+const leftOut = new Float64Array(2 * octaves * pageBuckets);
+/** Leading bits of a double number its bucket; the first octave begins at 2^-20 ms, as in the kernel. */
+const bucketShift = 14;
+const octaveOffset = 1023 - 20 - 1;
 
 /**
  * Durations of many slots; a slot is a stage of a series in a window. Adding is cheap, and each slot can be
@@ -149,24 +155,53 @@ export class SketchPool {
    */
   centroids(slot: number, means: Float64Array, weights: Float64Array, phase = 1): number {
     const address = this.addressOf(slot);
-    const waiting = this.#waiting(address);
-    if (this.#counted(address, offsets.requests, 0) === 0) {
-      return this.#sortWaiting(address, waiting, means, weights);
-    }
-    if (waiting > 0) this.#kernel.spill(this.#host, address);
+    if (!this.#hasBuckets(address)) return this.#sortWaiting(address, means, weights);
+    return joinBuckets(this.#readBuckets(address), means, weights, phase);
+  }
+
+  /**
+   * Does as `centroids`, but values of few buckets stay in these: none is joined with those of another bucket. So
+   * time limits stay apart.
+   */
+  spikes(slot: number, means: Float64Array, weights: Float64Array, phase = 1): number {
+    const address = this.addressOf(slot);
+    if (!this.#hasBuckets(address)) return this.#sortWaiting(address, means, weights);
     const buckets = this.#readBuckets(address);
-    findAnchors(bucketMeans, bucketWeights, buckets);
-    let joined = joinByRank(bucketMeans, bucketWeights, buckets, mostByRank);
-    if (joined === 0) {
-      const most = stateCentroids - anchorCentroids;
-      joined = compressCentroids(bucketMeans, bucketWeights, buckets, most, true, phase);
+    if (buckets > stateCentroids) return joinBuckets(buckets, means, weights, phase);
+    return copyBuckets(buckets, means, weights);
+  }
+
+  /**
+   * Does as `centroids` for the values of a slot without those of a slot of another pool, which are among them. Exact
+   * where the slot stores single values; otherwise the means of buckets are. An extreme that both slots have is the
+   * mean of the outermost bucket that remains, which is 1.6 % wide.
+   */
+  centroidsWithout(
+    slot: number,
+    part: SketchPool,
+    partSlot: number,
+    means: Float64Array,
+    weights: Float64Array,
+    phase = 1,
+  ): number {
+    const address = this.addressOf(slot);
+    const partAddress = part.addressOf(partSlot);
+    if (!this.#hasBuckets(address)) {
+      const n = this.#sortWaiting(address, means, weights);
+      return removeValues(means, n, part.#sortWaiting(partAddress, bucketMeans, bucketWeights));
     }
-    const n = placeAnchors(bucketMeans, bucketWeights, joined);
-    for (let i = 0; i < n; i++) {
-      means[i] = bucketMeans[i] as number;
-      weights[i] = bucketWeights[i] as number;
+    part.#leaveOut(partAddress);
+    const buckets = this.#readRemaining(address, true);
+    // Extremes of few values need no split: their buckets hold one each, or nearly so.
+    if (this.requests(slot) - part.requests(partSlot) <= kernelValues.wideSlot) {
+      bucketMeans.copyWithin(0, 1, buckets);
+      bucketWeights.copyWithin(0, 1, buckets);
+      return joinBuckets(buckets - 1, means, weights, phase);
     }
-    return n;
+    const [minMs, maxMs] = [this.minMs(slot), this.maxMs(slot)];
+    const lowMs = part.minMs(partSlot) > minMs ? minMs : (bucketMeans[1] as number);
+    const highMs = part.maxMs(partSlot) < maxMs ? maxMs : (bucketMeans[buckets - 1] as number);
+    return joinBuckets(splitExtremes(lowMs, highMs, buckets), means, weights, phase);
   }
 
   /** Removes all slots. */
@@ -191,12 +226,8 @@ export class SketchPool {
   }
 
   /** Insertion sort of at most 32 values, without allocation. */
-  #sortWaiting(
-    address: number,
-    requests: number,
-    means: Float64Array,
-    weights: Float64Array,
-  ): number {
+  #sortWaiting(address: number, means: Float64Array, weights: Float64Array): number {
+    const requests = this.#waiting(address);
     for (let i = 0; i < requests; i++) {
       const value = this.#value(address, i);
       let j = i;
@@ -207,34 +238,112 @@ export class SketchPool {
     return requests;
   }
 
+  #hasBuckets(address: number): boolean {
+    return this.#counted(address, offsets.requests, 0) > 0;
+  }
+
   /** Fills the scratch with a wide slot's buckets, minimum and maximum separated. */
   #readBuckets(address: number): number {
-    const { ints, doubles } = this.#kernel;
-    const table = (ints[(address + offsets.table) >>> 2] as number) >>> 2;
+    const buckets = this.#readRemaining(address, false);
+    const { doubles } = this.#kernel;
     const minMs = doubles[(address + offsets.min) >>> 3] as number;
     const maxMs = doubles[(address + offsets.max) >>> 3] as number;
-    // Entry 0 is the minimum, which is subtracted from the first bucket.
+    return splitExtremes(minMs, maxMs, buckets);
+  }
+
+  /** Fills the scratch, from 1 on, with a wide slot's buckets; maybe less `leftOut`, which it clears. */
+  #readRemaining(address: number, isLess: boolean): number {
+    if (this.#waiting(address) > 0) this.#kernel.spill(this.#host, address);
+    const { ints, doubles } = this.#kernel;
+    const table = (ints[(address + offsets.table) >>> 2] as number) >>> 2;
+    const maxMs = doubles[(address + offsets.max) >>> 3] as number;
+    let previous = doubles[(address + offsets.min) >>> 3] as number;
     let n = 1;
-    let previous = minMs;
     for (let octave = 0; octave < octaves; octave++) {
       const page = (ints[table + octave] as number) >>> 3;
       if (page === 0) continue;
-      for (let entry = page; entry < page + 2 * pageBuckets; entry += 2) {
-        const weight = doubles[entry] as number;
+      const out = 2 * pageBuckets * octave;
+      for (let entry = 0; entry < 2 * pageBuckets; entry += 2) {
+        let weight = doubles[page + entry] as number;
         if (weight === 0) continue;
+        let sum = doubles[page + entry + 1] as number;
+        if (isLess) {
+          weight -= leftOut[out + entry] as number;
+          if (weight === 0) continue;
+          sum -= leftOut[out + entry + 1] as number;
+        }
         // A mean may round across its bucket's bound, beyond the next mean.
-        previous = Math.max(previous, Math.min((doubles[entry + 1] as number) / weight, maxMs));
+        previous = Math.max(previous, Math.min(sum / weight, maxMs));
         bucketMeans[n] = previous;
         bucketWeights[n++] = weight;
       }
+      if (isLess) leftOut.fill(0, out, out + 2 * pageBuckets);
     }
-    if (minMs === maxMs) {
-      bucketMeans[0] = minMs;
-      bucketWeights[0] = doubles[(address + offsets.requests) >>> 3] as number;
-      return 1;
-    }
-    return splitExtremes(minMs, maxMs, n);
+    return n;
   }
+
+  /** Adds all values of a slot to `leftOut`. */
+  #leaveOut(address: number): void {
+    const { ints, doubles } = this.#kernel;
+    for (let i = this.#waiting(address) - 1; i >= 0; i--) {
+      const ms = this.#value(address, i);
+      const entry = 2 * bucketOf(ms);
+      leftOut[entry] = (leftOut[entry] as number) + 1;
+      leftOut[entry + 1] = (leftOut[entry + 1] as number) + ms;
+    }
+    if (!this.#hasBuckets(address)) return;
+    const table = (ints[(address + offsets.table) >>> 2] as number) >>> 2;
+    for (let octave = 0; octave < octaves; octave++) {
+      const page = (ints[table + octave] as number) >>> 3;
+      if (page === 0) continue;
+      const out = 2 * pageBuckets * octave;
+      for (let i = 0; i < 2 * pageBuckets; i++) {
+        leftOut[out + i] = (leftOut[out + i] as number) + (doubles[page + i] as number);
+      }
+    }
+  }
+}
+
+/** Number of a duration's bucket, as in the kernel. */
+function bucketOf(ms: number): number {
+  const bucket = (highWord(ms) >>> bucketShift) - octaveOffset * pageBuckets;
+  if (bucket < pageBuckets) return 0;
+  return Math.min(bucket, (octaves - 1) * pageBuckets);
+}
+
+/** Joins the first buckets of the scratch to centroids; returns their number. */
+function joinBuckets(
+  buckets: number,
+  means: Float64Array,
+  weights: Float64Array,
+  phase: number,
+): number {
+  findAnchors(bucketMeans, bucketWeights, buckets);
+  let joined = joinByRank(bucketMeans, bucketWeights, buckets, mostByRank);
+  if (joined === 0) {
+    const most = stateCentroids - anchorCentroids;
+    joined = compressCentroids(bucketMeans, bucketWeights, buckets, most, true, phase);
+  }
+  return copyBuckets(placeAnchors(bucketMeans, bucketWeights, joined), means, weights);
+}
+
+function copyBuckets(n: number, means: Float64Array, weights: Float64Array): number {
+  for (let i = 0; i < n; i++) {
+    means[i] = bucketMeans[i] as number;
+    weights[i] = bucketWeights[i] as number;
+  }
+  return n;
+}
+
+/** Removes the first `out` values of the scratch from sorted ones, which have them; returns how many remain. */
+function removeValues(values: Float64Array, n: number, out: number): number {
+  let kept = 0;
+  let removed = 0;
+  for (let i = 0; i < n; i++) {
+    if (removed < out && values[i] === bucketMeans[removed]) removed++;
+    else values[kept++] = values[i] as number;
+  }
+  return kept;
 }
 
 /**
@@ -243,6 +352,12 @@ export class SketchPool {
  */
 function splitExtremes(minMs: number, maxMs: number, n: number): number {
   bucketMeans[0] = minMs;
+  if (minMs >= maxMs) {
+    let weight = 0;
+    for (let i = 1; i < n; i++) weight += bucketWeights[i] as number;
+    bucketWeights[0] = weight;
+    return 1;
+  }
   bucketWeights[0] = 1;
   subtractOne(1, minMs, minMs, n > 2 ? (bucketMeans[2] as number) : maxMs);
   subtractOne(n - 1, maxMs, n > 2 ? (bucketMeans[n - 2] as number) : minMs, maxMs);

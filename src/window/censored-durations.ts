@@ -71,10 +71,22 @@ export class CensoredDurations {
     return slot < 0 ? 0 : this.#sketches.requests(slot);
   }
 
-  /** As `SketchPool.centroids`; of a row without censored durations there are none. */
+  /** As `SketchPool.spikes`; of a row without censored durations there are none. */
   centroids(row: number, means: Float64Array, weights: Float64Array, phase = 1): number {
     const slot = this.#slotOf(row);
-    return slot < 0 ? 0 : this.#sketches.centroids(slot, means, weights, phase);
+    return slot < 0 ? 0 : this.#sketches.spikes(slot, means, weights, phase);
+  }
+
+  /** As `SketchPool.centroidsWithout` for the other durations of a row with censored ones, whose sketch is in `all`. */
+  ended(
+    row: number,
+    all: SketchPool,
+    means: Float64Array,
+    weights: Float64Array,
+    phase = 1,
+  ): number {
+    const slot = this.#slotOf(row);
+    return all.centroidsWithout(row, this.#sketches, slot, means, weights, phase);
   }
 
   reset(): void {

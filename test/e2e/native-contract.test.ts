@@ -33,12 +33,14 @@ const origin = {
 
 /** Row of a block as JSON has it: maps as objects, the digest by what it holds. */
 function asJson(row: ReturnType<typeof decodeRows>[0]): Record<string, unknown> {
-  const { kind, latency, censored_latency, bands, bands_ms, stages_ms, ...rest } = row;
+  const { kind, latency, censored_latency, ended_latency, ...others } = row;
+  const { bands, bands_ms, stages_ms, ...rest } = others;
   return {
     ...rest,
     kind: ['', 'stage', 'driver', 'exemplar'][kind],
     latency: latency.count,
     censored_latency: censored_latency.count,
+    ended_latency: ended_latency.count,
     bands: Object.fromEntries(bands),
     bands_ms: Object.fromEntries(bands_ms),
     stages_ms: Object.fromEntries(stages_ms),
@@ -59,7 +61,8 @@ describe('a block of Native', () => {
         `SELECT * EXCEPT (only_table, inserted_at) REPLACE (
            toUnixTimestamp(window_start) AS window_start,
            toUnixTimestamp64Milli(event_time) AS event_time,
-           hex(latency) AS latency, hex(censored_latency) AS censored_latency)
+           hex(latency) AS latency, hex(censored_latency) AS censored_latency,
+           hex(ended_latency) AS ended_latency)
          FROM landed SETTINGS output_format_json_quote_64bit_integers = 0`,
       );
       const written = decodeRows(bytes).map(asJson);
@@ -69,10 +72,11 @@ describe('a block of Native', () => {
       const counted = found.map((row) => {
         const countOf = (state: unknown) =>
           decodeState(Buffer.from(String(state), 'hex')).digest.count;
-        const { latency, censored_latency } = row;
+        const { latency, censored_latency, ended_latency } = row;
         return {
           ...row,
           ...{ latency: countOf(latency), censored_latency: countOf(censored_latency) },
+          ended_latency: countOf(ended_latency),
         };
       });
       expect(counted).toEqual(written);

@@ -21,11 +21,18 @@ const inForce = [
 ].map((name) => ({ name, value: '0', is_fixed: 0, user: 'ann' }));
 
 /** A row as it is shown: without what is empty, and a digest of centroids as its means and weights. */
-function shownRow({ latency, censored_latency, ...row }: DecodedRow): Map<string, unknown> {
+function shownRow({
+  latency,
+  censored_latency,
+  ended_latency,
+  ...row
+}: DecodedRow): Map<string, unknown> {
   const isEmpty = (value: unknown) =>
     value === '' || value === 0 || value === false || (value instanceof Map && value.size === 0);
   const fields = Object.entries(row).filter(([, value]) => !isEmpty(value));
-  const digests = Object.entries({ latency, censored_latency }).filter(([, { size }]) => size > 0);
+  const digests = Object.entries({ latency, censored_latency, ended_latency }).filter(
+    ([, { size }]) => size > 0,
+  );
   return new Map<string, unknown>([
     ...fields,
     ...digests.map(([name, { means, weights }]) => [name, [[...means], [...weights]]] as const),

@@ -29,6 +29,7 @@ export interface DecodedRow {
   readonly bands_ms: ReadonlyMap<number, number>;
   readonly censored: number;
   readonly censored_latency: TDigest;
+  readonly ended_latency: TDigest;
   readonly facet: string;
   readonly value: string;
   readonly event_time: number;

@@ -149,3 +149,86 @@ describe('SketchPool', () => {
     expect(pool.bytes).toBeLessThan(7e6);
   });
 });
+
+describe('values of a slot without those of another', () => {
+  /** Centroids of all values but some of them, as sums and counts too. */
+  function remaining(kept: readonly number[], out: readonly number[]) {
+    const [all, part] = [new SketchPool(), new SketchPool()];
+    const [slot, other] = [all.allocate(), part.allocate()];
+    for (const ms of [...out, ...kept]) all.add(slot, ms);
+    for (const ms of out) part.add(other, ms);
+    const n = all.centroidsWithout(slot, part, other, means, weights);
+    // Nothing of it stays behind.
+    const again = [new Float64Array(stateCentroids), new Float64Array(stateCentroids)] as const;
+    expect(all.centroidsWithout(slot, part, other, ...again)).toBe(n);
+    expect(again[0].subarray(0, n)).toEqual(means.subarray(0, n));
+    return Array.from({ length: n }, (_, i) => [means[i] as number, weights[i] as number] as const);
+  }
+
+  const value = fc.integer({ min: 1, max: 400 });
+
+  it('are exactly the others while the slot has single values', () => {
+    fc.assert(
+      fc.property(
+        fc.array(value, { maxLength: 16 }),
+        fc.array(value, { minLength: 1, maxLength: 16 }),
+        (kept, out) => {
+          expect(remaining(kept, out)).toEqual(kept.toSorted((a, b) => a - b).map((ms) => [ms, 1]));
+        },
+      ),
+    );
+  });
+
+  it('have the count and the sum of the others, and stay within their buckets', () => {
+    const long = fc.array(value, { minLength: 0, maxLength: 400 });
+    fc.assert(
+      fc.property(long, fc.array(value, { minLength: 33, maxLength: 400 }), (kept, out) => {
+        const found = remaining(kept, out);
+        expect(found.reduce((sum, [, weight]) => sum + weight, 0)).toBe(kept.length);
+        const sum = kept.reduce((total, ms) => total + ms, 0);
+        expect(found.reduce((total, [ms, weight]) => total + ms * weight, 0)).toBeCloseTo(sum, 4);
+        for (const [i, [ms]] of found.entries()) {
+          expect(ms).toBeGreaterThanOrEqual(i === 0 ? 0 : (found[i - 1]?.[0] as number));
+        }
+        if (kept.length === 0) return;
+        const [least, largest] = [Math.min(...kept), Math.max(...kept)];
+        // An extreme is exact where no other value equals it or lies beyond, else the mean of a bucket.
+        const isLargest = largest > Math.max(...out) && kept.length > 32;
+        expect(found.at(-1)?.[0]).toBeLessThanOrEqual(largest * (1 + 1e-12));
+        expect(found.at(-1)?.[0]).toBeGreaterThanOrEqual((isLargest ? 1 : 63 / 64) * largest);
+        expect(found[0]?.[0]).toBeGreaterThanOrEqual(least * (1 - 1e-12));
+      }),
+    );
+  });
+
+  it('have the largest one exactly where all that are left out are shorter', () => {
+    const kept = Array.from({ length: 500 }, (_, i) => 1_000 + 0.01 * i);
+    expect(remaining(kept, [500, 600]).at(-1)).toEqual([1_004.99, 1]);
+  });
+});
+
+describe('spikes', () => {
+  it('of few buckets stay apart, however many values they have', () => {
+    const pool = new SketchPool();
+    const slot = pool.allocate();
+    const limits = [500, 2_000, 8_000, 20_000, 60_000];
+    for (let i = 0; i < 500; i++) pool.add(slot, limits[i % 5] as number);
+    const n = pool.spikes(slot, means, weights);
+    const counts = new Map<number, number>();
+    for (let i = 0; i < n; i++) {
+      const ms = means[i] as number;
+      counts.set(ms, (counts.get(ms) ?? 0) + (weights[i] as number));
+    }
+    expect([...counts]).toEqual(limits.map((ms) => [ms, 100]));
+  });
+
+  it('of many buckets are centroids', () => {
+    const pool = new SketchPool();
+    const slot = pool.allocate();
+    for (const ms of drawDistribution('lognormal', 10_000, 3)) pool.add(slot, ms);
+    const joined = [new Float64Array(stateCentroids), new Float64Array(stateCentroids)] as const;
+    const n = pool.spikes(slot, means, weights);
+    expect(pool.centroids(slot, ...joined)).toBe(n);
+    expect(means.subarray(0, n)).toEqual(joined[0].subarray(0, n));
+  });
+});

@@ -34,6 +34,7 @@ export class ChunkBlock {
   readonly bandsMs = new MapColumn(plain());
   readonly censored = plain();
   readonly censoredLatency = plain();
+  readonly endedLatency = plain();
   readonly facet = new TextColumn();
   readonly value = plain();
   readonly eventTime = plain();
@@ -71,6 +72,7 @@ export class ChunkBlock {
       bands_ms: this.bandsMs,
       censored: this.censored,
       censored_latency: this.censoredLatency,
+      ended_latency: this.endedLatency,
       facet: this.facet,
       value: this.value,
       event_time: this.eventTime,

@@ -25,6 +25,7 @@ export const chunkColumnTypes: Readonly<Record<string, string>> = {
   bands_ms: bands,
   censored: 'UInt64',
   censored_latency: digest,
+  ended_latency: digest,
   facet: text,
   value: 'String',
   event_time: "DateTime64(3, 'UTC')",

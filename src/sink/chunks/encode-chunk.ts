@@ -127,9 +127,12 @@ function addStages(
   return samples;
 }
 
-/** Adds the censored durations of a row, of full precision: they are few, and a bound must not be rounded up. */
+/**
+ * Adds the censored durations of a row, of full precision: they are few, and a bound must not be rounded up. Where there
+ * are some, adds those of the requests that ended too.
+ */
 function addCensored(
-  { censored }: ChunkAccumulator,
+  { censored, sketches }: ChunkAccumulator,
   block: ChunkBlock,
   row: number,
   phase: number,
@@ -138,11 +141,17 @@ function addCensored(
   block.censored.uint64(requests);
   if (requests === 0) {
     block.censoredLatency.zeros(1);
+    block.endedLatency.zeros(1);
     return;
   }
   const n = censored.centroids(row, means, weights, phase);
   block.censoredLatency.raw(maxStateBytes, (bytes, at) =>
     encodeState(means, weights, n, bytes, at),
+  );
+  const ended = censored.ended(row, sketches, means, weights, phase);
+  shorten(means, ended, digestBits);
+  block.endedLatency.raw(maxStateBytes, (bytes, at) =>
+    encodeState(means, weights, ended, bytes, at),
   );
 }
 
@@ -279,6 +288,7 @@ function addNoStages(block: ChunkBlock, rows: number): void {
   for (const column of [errors, timeouts, cancelled, censored]) column.zeros(8 * rows);
   block.latency.zeros(rows);
   block.censoredLatency.zeros(rows);
+  block.endedLatency.zeros(rows);
 }
 
 function addNoFacets(block: ChunkBlock, rows: number): void {

@@ -1,15 +1,17 @@
 import { type BoundedQuantile, CensoredDigest } from '../../sketch/censored-digest.ts';
 import { decodeState } from '../../sketch/clickhouse-state.ts';
+import type { TDigest } from '../../sketch/t-digest.ts';
 
-/**
- * Columns of queries beside the quantiles of all durations. Where some requests are censored they have both
- * digests in base64, that of all durations and that of the censored ones; else ''.
- */
+/** Columns of queries beside the quantiles of all durations. Where no request is censored the digests are ''. */
 export interface CensoredColumns {
   /** Requests that were given up. */
   readonly censored: string | number;
-  readonly all_digest: string;
+  /** Digest of the durations of requests that ended, in base64. */
+  readonly ended_digest: string;
+  /** Digest of the censored durations. */
   readonly censored_digest: string;
+  /** Those of them that are among `ended_digest`: `mixed` of `CensoredDigest`. */
+  readonly mixed_digest: string;
 }
 
 /** Least and largest duration of a row; null without any. */
@@ -36,19 +38,18 @@ export function boundedQuantiles(
     min_ms === null || max_ms === null
       ? ms
       : Math.min(Math.max(ms, Number(min_ms)), Number(max_ms));
-  if (Number(row.censored) === 0 || row.all_digest === '') {
+  if (Number(row.censored) === 0 || row.ended_digest === '') {
     return levels.map((_, i) => {
       const ms = allMs[i];
       return ms == null ? undefined : { ms: within(ms), isAtLeast: false };
     });
   }
-  const digest = new CensoredDigest(digestOf(row.all_digest), digestOf(row.censored_digest));
+  const [ended, censored, mixed] = [row.ended_digest, row.censored_digest, row.mixed_digest].map(
+    (base64) => decodeState(Buffer.from(base64, 'base64')).digest,
+  ) as [TDigest, TDigest, TDigest];
+  const digest = new CensoredDigest(ended, censored, mixed);
   return levels.map((q) => {
     const { ms, isAtLeast } = digest.quantile(q);
     return { ms: within(ms), isAtLeast };
   });
-}
-
-function digestOf(base64: string) {
-  return decodeState(Buffer.from(base64, 'base64')).digest;
 }

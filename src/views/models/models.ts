@@ -31,11 +31,12 @@ export interface ModelsQuestion extends Question {
  */
 const mostDigests = 10_000;
 
-/** Requests that were given up, the digests of all requests and of these, the least and the largest duration. */
+/** Requests that were given up, the digests of `CensoredColumns`, the least and the largest duration. */
 type GivenUp = readonly [
   censored: string,
-  all: string,
+  ended: string,
   censoredOnes: string,
+  mixed: string,
   least: number,
   largest: number,
 ];
@@ -142,10 +143,11 @@ type BoundName = ModelRow['at_least'][number];
 function bounded(
   levels: readonly number[],
   allMs: readonly (number | null)[],
-  [censored, all_digest, censored_digest, min_ms, max_ms]: GivenUp,
+  [censored, ended_digest, censored_digest, mixed_digest, min_ms, max_ms]: GivenUp,
 ) {
   const extremes = Number(censored) === 0 ? { min_ms: null, max_ms: null } : { min_ms, max_ms };
-  return boundedQuantiles(levels, allMs, { censored, all_digest, censored_digest, ...extremes });
+  const digests = { ended_digest, censored_digest, mixed_digest };
+  return boundedQuantiles(levels, allMs, { censored, ...digests, ...extremes });
 }
 
 type Baseline = Pick<

@@ -44,7 +44,7 @@ describe('encodeChunk', () => {
     const columns = [...(table?.[1] ?? '').matchAll(/^ {4}(\w+) +(.+),$/gm)].map(
       ([, name = '', type = '']) => [name, type] as const,
     );
-    const added = ['0024_attributes', '0025_censored']
+    const added = ['0024_attributes', '0025_censored', '0026_ended']
       .flatMap((name) => read(name).match(/ALTER TABLE chunk_rows\s([\s\S]*?);/)?.[1] ?? [])
       .join(',\n');
     const later = /ADD COLUMN IF NOT EXISTS (\w+) (.+) AFTER (\w+),?$/gm;
@@ -123,6 +123,8 @@ describe('encodeChunk', () => {
       });
       expect(row.latency.count).toBe(truth?.requests);
       expect(row.censored_latency.count).toBe(truth?.censored);
+      const isMixed = row.censored > 0;
+      expect(row.ended_latency.count).toBe(isMixed ? row.requests - row.censored : 0);
       const means = [...row.latency.means];
       expect(means).toEqual(means.map((ms) => shortMs(ms, digestBits)));
     }

@@ -4,7 +4,7 @@ import { encodeState, maxStateBytes } from '../../../src/sketch/clickhouse-state
 import { poolDigest } from '../../sketch/pool-digest.ts';
 
 const levels = [0.5, 0.99, 0.999];
-const none = { censored: '0', all_digest: '', censored_digest: '' };
+const none = { censored: '0', ended_digest: '', censored_digest: '', mixed_digest: '' };
 
 function digestText(values: readonly number[]): string {
   const { means, weights, size } = poolDigest(values);
@@ -35,15 +35,22 @@ describe('quantiles of a row', () => {
   it('are bounds beyond the last request that ended', () => {
     const finished = Array.from({ length: 1_000 }, (_, i) => i + 1);
     const given = Array.from({ length: 10 }, () => 128_000);
-    const row = {
-      ...{ censored: '10', all_digest: digestText([...finished, ...given]) },
-      ...{ censored_digest: digestText(given), min_ms: 1, max_ms: 128_000 },
+    const extremes = { censored: '10', min_ms: 1, max_ms: 128_000 };
+    const censored_digest = digestText(given);
+    const apart = { ended_digest: digestText(finished), mixed_digest: digestText([]) };
+    // As rows from before migration 0026 have them.
+    const mixed = {
+      ended_digest: digestText([...finished, ...given]),
+      mixed_digest: censored_digest,
     };
-    const [p50, p99, p999] = boundedQuantiles(levels, [505, 64_000, 128_000], row);
-    expect(p50?.isAtLeast).toBe(false);
-    expect(Math.abs((p50?.ms ?? 0) - 505)).toBeLessThan(5);
-    expect(p99?.isAtLeast).toBe(false);
-    expect(p99?.ms).toBeLessThanOrEqual(1_000);
-    expect(p999).toEqual({ ms: 128_000, isAtLeast: true });
+    for (const digests of [apart, mixed]) {
+      const row = { ...extremes, ...digests, censored_digest };
+      const [p50, p99, p999] = boundedQuantiles(levels, [505, 64_000, 128_000], row);
+      expect(p50?.isAtLeast).toBe(false);
+      expect(Math.abs((p50?.ms ?? 0) - 505)).toBeLessThan(5);
+      expect(p99?.isAtLeast).toBe(false);
+      expect(p99?.ms).toBeLessThanOrEqual(1_000);
+      expect(p999).toEqual({ ms: 128_000, isAtLeast: true });
+    }
   });
 });

@@ -96,7 +96,7 @@ describe('readTails', () => {
   });
 });
 
-const noneCensored = { censored: '0', all_digest: '', censored_digest: '' };
+const noneCensored = { censored: '0', ended_digest: '', censored_digest: '', mixed_digest: '' };
 
 /** A client that records its calls and returns the given rows. */
 function listeningClient(rows: readonly object[]) {
