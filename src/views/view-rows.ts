@@ -48,6 +48,8 @@ export function pastedSql(query: string, parameters: ViewParameters): string {
 function literal(value: Value, type: string): string {
   if (type === 'Identifier') return String(value);
   if (typeof value === 'string') return quoteSql(value);
+  // An empty array has elements of no type, which functions of them refuse.
+  if (typeof value === 'object' && value.length === 0) return `CAST([], ${quoteSql(type)})`;
   if (typeof value === 'object') return `[${value.map((one) => literal(one, '')).join(', ')}]`;
   return String(value);
 }
