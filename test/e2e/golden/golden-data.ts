@@ -73,7 +73,7 @@ async function storeEvents(rig: Rig): Promise<void> {
 
 /** All traffic is one chunk: else its digests would depend on how fast it was read. */
 export const goldenSettings = {
-  INGEST_FLUSH_INTERVAL: '60s',
+  INGEST_FLUSH_INTERVAL: '5m',
   INGEST_FLUSH_MAX_EVENTS: String(goldenTraffic().length),
   // A joint objective, whose counts are among those of no stage.
   DETECT_SLOS: JSON.stringify([
