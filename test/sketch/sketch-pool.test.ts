@@ -212,14 +212,17 @@ describe('spikes', () => {
     const pool = new SketchPool();
     const slot = pool.allocate();
     const limits = [500, 2_000, 8_000, 20_000, 60_000];
-    for (let i = 0; i < 500; i++) pool.add(slot, limits[i % 5] as number);
+    const times = [37, 23, 61, 11, 45];
+    for (const [i, ms] of limits.entries()) {
+      for (let n = 0; n < (times[i] as number); n++) pool.add(slot, ms);
+    }
     const n = pool.spikes(slot, means, weights);
     const counts = new Map<number, number>();
     for (let i = 0; i < n; i++) {
       const ms = means[i] as number;
       counts.set(ms, (counts.get(ms) ?? 0) + (weights[i] as number));
     }
-    expect([...counts]).toEqual(limits.map((ms) => [ms, 100]));
+    expect([...counts]).toEqual(limits.map((ms, i) => [ms, times[i]]));
   });
 
   it('of many buckets are centroids', () => {
