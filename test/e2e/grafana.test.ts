@@ -125,9 +125,12 @@ const msOf = (row: TailRow | undefined, q: number) =>
   row?.quantiles.find((each) => each.q === q)?.ms ?? NaN;
 
 /** Expects milliseconds of merged digests: merged in another order they differ in the last digits. */
-function expectMs(actual: unknown, expected: number) {
-  expect(Math.abs(Number(actual) / expected - 1)).toBeLessThan(0.001);
+function expectMs(actual: unknown, expected: number, error = 0.001) {
+  expect(Math.abs(Number(actual) / expected - 1)).toBeLessThan(error);
 }
+
+/** With requests that were given up the API merges the digests of two groups, and Grafana the one of all. */
+const errorOf = (row: TailRow | undefined) => (Number(row?.censored) > 0 ? 0.01 : 0.001);
 
 describe('deploy/grafana-dashboard.json', () => {
   it('names no data source but that which is chosen', () => {
@@ -233,9 +236,10 @@ describe('the numbers', () => {
       const [whole] = await tailsOf({ by: 'stage', stage, q: '0.5,0.99,0.999' });
       const [row] = await panelRows(`\${stage} in range`, choosing({ stage }));
       expect(row?.n).toBe(whole?.requests);
-      expectMs(row?.p50, msOf(whole, 0.5));
-      expectMs(row?.p99, msOf(whole, 0.99));
-      expectMs(row?.['p99.9'], msOf(whole, 0.999));
+      const error = errorOf(whole);
+      expectMs(row?.p50, msOf(whole, 0.5), error);
+      expectMs(row?.p99, msOf(whole, 0.99), error);
+      expectMs(row?.['p99.9'], msOf(whole, 0.999), error);
     }
   });
 
@@ -246,7 +250,9 @@ describe('the numbers', () => {
       steps.map(({ at }) => at),
     );
     expect(rows.map(({ n }) => n)).toEqual(steps.map(({ requests }) => requests));
-    for (const [i, row] of rows.entries()) expectMs(row.p99, msOf(steps[i], 0.99));
+    for (const [i, row] of rows.entries()) {
+      expectMs(row.p99, msOf(steps[i], 0.99), errorOf(steps[i]));
+    }
   });
 
   it('of stages are those of the API', async () => {
@@ -258,7 +264,7 @@ describe('the numbers', () => {
     expect(stages.some(({ censored }) => censored > 0)).toBe(true);
     for (const stage of stages) {
       const row = rows.find((each) => each.stage === stage.by);
-      expectMs(row?.p99, msOf(stage, 0.99));
+      expectMs(row?.p99, msOf(stage, 0.99), errorOf(stage));
       expect(row?.max).toBe(stage.max_ms);
       expect(row?.['at least from'] === null).toBe(stage.censored === 0);
     }

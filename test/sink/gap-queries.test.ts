@@ -10,6 +10,7 @@ const queries = readdirSync(folder)
 /** Queries that take stages for requests; test/e2e/token-gaps.test.ts reads by most of them. */
 const ofRequests = [
   'comparison_blocks.sql',
+  'comparison_values.sql',
   'hourly_tails.sql',
   'series_windows.sql',
   'traffic_blocks.sql',
