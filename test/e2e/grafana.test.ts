@@ -129,7 +129,7 @@ function expectMs(actual: unknown, expected: number, error = 0.001) {
   expect(Math.abs(Number(actual) / expected - 1)).toBeLessThan(error);
 }
 
-/** With requests that were given up the API merges the digests of two groups, and Grafana the one of all: each is within 1 %. */
+/** Where requests were given up the API merges two digests, Grafana the one of all: each is within 1 %. */
 const errorOf = (row: TailRow | undefined) => (Number(row?.censored) > 0 ? 0.02 : 0.001);
 
 describe('deploy/grafana-dashboard.json', () => {
