@@ -20,7 +20,7 @@ const browser = useBrowserIfThere();
 const iso = (ms: number) => new Date(ms).toISOString();
 const lengthMs = servedMinutes * minuteMs;
 
-it('longer answers and slower tokens are told apart on the pages of model and incident, by the API and explain', () =>
+it('longer answers and slower tokens are distinguished on the pages of model and incident, by the API and explain', () =>
   withRig({ stack, name: 'lengths' }, async (rig) => {
     const startMs = Math.floor(Date.now() / minuteMs - servedMinutes - 5) * minuteMs;
     const of = { version: 'v1', region: 'eu-west-1' };
